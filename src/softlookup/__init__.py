@@ -1,0 +1,45 @@
+"""softlookup: compute attention exactly, and see every number of it.
+
+>>> import softlookup as sl
+>>> out = sl.attend([[1, 0]], [[1, 0], [0, 1], [1, 1]], [[1, 0], [0, 1], [1, 1]])
+
+Importing it loads NumPy, ml_dtypes and the package's own core; the viewer and the file readers are
+loaded when they are first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from softlookup.errors import SoftlookupError
+from softlookup.inspection import Inspection
+from softlookup.lookup import Lookup, attend
+from softlookup.tracing import Trace
+
+if TYPE_CHECKING:
+    from softlookup.captures import Capture, load
+    from softlookup.viewer import show
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Capture",
+    "Inspection",
+    "Lookup",
+    "SoftlookupError",
+    "Trace",
+    "attend",
+    "load",
+    "show",
+]
+
+_LATER = {"Capture": "captures", "load": "captures", "show": "viewer"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(import_module(f"softlookup.{_LATER[name]}"), name)
+    raise AttributeError(f"module 'softlookup' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_LATER])

@@ -1,0 +1,69 @@
+"""Which backend computes a lookup: the first that can, or the one asked for by name.
+
+Compiled in, able to run here, able to take this problem are three different questions. A backend
+asked for by name is used or refused with its own reason, never replaced.
+"""
+
+from typing import Protocol
+
+from softlookup.arrays import Array, IntArray
+from softlookup.backends import blocked
+from softlookup.errors import BackendError, OptionError
+from softlookup.partials import Answer
+from softlookup.problem import Facts, Problem
+
+
+class Backend(Protocol):
+    """The names that every backend file has."""
+
+    NAME: str
+
+    def missing(self) -> str | None:
+        """Return why it cannot run on this machine, as a sentence, or None."""
+
+    def unsupported(self, problem: Problem, facts: Facts) -> str | None:
+        """Return why it cannot take this problem, as a sentence, or None."""
+
+    def forward(self, problem: Problem, facts: Facts) -> Answer:
+        """Return the output and the facts."""
+
+    def weights(self, problem: Problem, rows: IntArray, keys: IntArray) -> Array:
+        """Return the weights of a rectangle."""
+
+
+def backends() -> tuple[Backend, ...]:
+    """Return all backends, best first."""
+    return (blocked,)
+
+
+def check_backend(name: object) -> str:
+    """Return `name`, ``"auto"`` or a backend's.
+
+    Raises
+    ------
+    OptionError
+        Where there is none of that name; the message names the choices.
+    """
+    names = ["auto", *(backend.NAME for backend in backends())]
+    if not isinstance(name, str) or name not in names:
+        raise OptionError("backend", f"must be one of {', '.join(names)}; got {name!r}.")
+    return name
+
+
+def choose(problem: Problem, facts: Facts, name: str) -> Backend:
+    """Return the backend that computes `problem`.
+
+    Raises
+    ------
+    BackendError
+        Where the one asked for cannot, with its reason; for ``"auto"``, where none can, with all.
+    """
+    reasons = []
+    for backend in backends():
+        if name not in ("auto", backend.NAME):
+            continue
+        reason = backend.missing() or backend.unsupported(problem, facts)
+        if reason is None:
+            return backend
+        reasons.append(f"{backend.NAME}: {reason}")
+    raise BackendError("backend", " ".join(reasons))

@@ -1,0 +1,328 @@
+"""The ledger as text: columns are keys, rows are steps, the last corner is the output.
+
+Numbers are rounded for reading; sums are of the exact values. Texts of tokens are made readable.
+"""
+
+import textwrap
+import unicodedata
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softlookup.numerals import brief, fixed, product_terms, short, vector
+from softlookup.tokens import readable
+
+if TYPE_CHECKING:
+    from softlookup.tracing import Trace
+
+_WIDTH = 100
+_LONGEST_NAME = 18
+_AT_ONCE = """\
+all queries at once: the queries are the rows of Q. The keys stand as columns, which is what
+the transpose in Q · Kᵀ does, so that one matrix product lets every query meet every key."""
+_FEW = 4  # keys whose arithmetic is written out one by one
+
+
+def row_text(record: dict[str, Any]) -> str:
+    """Return one row (`softlookup.Trace.record`) as a ledger and its five steps in numbers."""
+    who = f"token {name(record['token'])}"
+    title = f"{who} asks with query {vector(record['query'])}"
+    if not record["visible_count"]:
+        title += ": it sees no visible keys"
+    return "\n".join([title, "", *_table(record), "", *_steps(record)])
+
+
+def layer_text(trace: "Trace") -> str:
+    """Return all traced queries at once: Q . K^T as one product, then the full layer."""
+    record = [trace.record(i) for i in range(len(trace.rows))]
+    if not record:
+        return "no queries"
+    tokens = [name(one["token"]) for one in record]
+    keys = [name(token) for token in record[0]["key_tokens"]]
+    divide, _ = scale_words(record[0])
+    queries = [[short(x) for x in one["query"]] for one in record]
+    columns = [[short(x) for x in row] for row in zip(*record[0]["key"], strict=True)]
+    products = _cells(record, "products", short, hide=False)
+    scaled = _cells(record, "scaled", fixed, hide=False)
+    weights = _cells(record, "weights", fixed)
+    blocks = [
+        _AT_ONCE,
+        _matrix("Q", tokens, None, queries),
+        _matrix("Kᵀ", None, keys, columns),
+        _matrix("scores = Q · Kᵀ", tokens, keys, products),
+        _matrix(f"scaled = scores {divide}", tokens, keys, scaled),
+        _matrix("weights = softmax of every row", tokens, keys, weights),
+    ]
+    if record[0]["out"] is not None:
+        outs = [[vector(one["out"], fixed)] for one in record]
+        blocks.append(_matrix("out = weights · V", tokens, None, outs))
+    return "\n\n".join(blocks)
+
+
+def name(token: str) -> str:
+    """Return a token's text as one readable, short label."""
+    text = readable(token)
+    return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
+
+
+def scale_words(record: dict[str, Any]) -> tuple[str, str]:
+    """Return how the scale is written after a number, and as an operator between two numbers."""
+    scale, head_dim = float(record["scale"]), len(record["query"])
+    if head_dim and scale == float(head_dim) ** -0.5:
+        root = short(float(head_dim) ** 0.5)
+        words = f"÷ √{head_dim}" + (f" = {root}" if root != f"√{head_dim}" else "")
+        return words, f"÷ {root}"
+    return f"× {short(scale)}", f"× {short(scale)}"
+
+
+def _table(record: dict[str, Any]) -> list[str]:
+    sink, rest, hidden = record["sink"], record["rest"], not all(record["visible"])
+    shown = record["visible"]
+
+    def line(
+        label: str, cells: Sequence[str], sink_cell: str = "", rest_cell: str = "", total: str = ""
+    ) -> list[str]:
+        tail = [sink_cell] if sink else []
+        tail += [rest_cell] if rest else []
+        return [label, *cells, *tail, total]
+
+    def numbers(field: str, write: Any = fixed, *, hide: bool = False) -> list[str]:
+        return [
+            write(x) if seen or not hide else "hidden"
+            for x, seen in zip(record[field], shown, strict=True)
+        ]
+
+    rows = [
+        line(
+            "", [name(token) for token in record["key_tokens"]], "sink", _more(rest) if rest else ""
+        )
+    ]
+    rows.append(line("key", [brief(key) for key in record["key"]]))
+    rows.append(line("score", numbers("products", short)))
+    rows.append(line("scaled", numbers("scaled")))
+    if record["capped"] is not None:
+        rows.append(line("capped", numbers("capped")))
+    if record["bias"] is not None:
+        rows.append(line("bias", numbers("bias")))
+    if record["bias"] is not None or hidden or sink:
+        logit = fixed(sink["logit"]) if sink else ""
+        rows.append(line("seen as", numbers("scores", hide=True), logit))
+    exp = [_exp_cell(text) for text in numbers("exp", hide=True)]
+    rows.append(
+        line(
+            "exp",
+            exp,
+            _exp_cell(fixed(sink["exp"])) if sink else "",
+            _exp_cell(fixed(rest["exp"])) if rest else "",
+            f"sum {_exp_cell(fixed(record['exp_sum']))}",
+        )
+    )
+    rows.append(
+        line(
+            "shifted exp",
+            numbers("shifted_exp", hide=True),
+            fixed(sink["shifted_exp"]) if sink else "",
+            fixed(rest["shifted_exp"]) if rest else "",
+            f"sum {fixed(record['row_sum'])}",
+        )
+    )
+    total = float(record["weights_sum"]) + (float(sink["weight"]) if sink else 0.0)
+    rows.append(
+        line(
+            "weight",
+            numbers("weights", hide=True),
+            fixed(sink["weight"]) if sink else "",
+            fixed(rest["weight"]) if rest else "",
+            f"sum {fixed(total)}",
+        )
+    )
+    if record["value"] is not None:
+        rows.append(line("value", [brief(value) for value in record["value"]]))
+        reads = [
+            brief(part, fixed) if seen else "hidden"
+            for part, seen in zip(record["contributions"], shown, strict=True)
+        ]
+        rows.append(
+            line("reads", reads, "nothing", brief(rest["contribution"], fixed) if rest else "")
+        )
+    return _aligned(rows)
+
+
+def _more(rest: dict[str, Any]) -> str:
+    """Return what the keys that are not shown are called."""
+    hidden = rest["count"] - rest["visible"]
+    if not hidden:
+        return f"and {rest['count']:,} more"
+    more = [f"and {rest['visible']:,} more"] if rest["visible"] else []
+    return ", ".join([*more, f"{hidden:,} hidden"])
+
+
+def _exp_cell(text: str) -> str:
+    return "overflow" if text == "inf" else text
+
+
+def _steps(record: dict[str, Any]) -> list[str]:
+    """Return the five steps, each with its numbers, for a few keys or for the strongest one."""
+    seen = [i for i, visible in enumerate(record["visible"]) if visible]
+    out = None if record["out"] is None else vector(record["out"], fixed)
+    if not seen:
+        return [] if out is None else [f"blend  no visible key, so nothing is read: {out}"]
+    few = seen if len(seen) <= _FEW else [max(seen, key=lambda i: _order(record["scores"][i]))]
+    steps = [_multiply(record, few), _divide(record, few), *_adjust(record, few)]
+    steps += _exponentiate(record, few)
+    steps += [_normalise(record, few), *_check(record, seen)]
+    if out is not None:
+        steps.append(("blend", f"{_blend(record, seen)} = {out}"))
+    width = max(len(label) for label, _ in steps) + 2
+    return [
+        line
+        for label, words in steps
+        for line in textwrap.wrap(
+            label.ljust(width) + words,
+            _WIDTH,
+            subsequent_indent=" " * width,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    ]
+
+
+def _order(score: Any) -> float:
+    value = float(score)
+    return -np.inf if np.isnan(value) else value
+
+
+def _multiply(record: dict[str, Any], few: list[int]) -> tuple[str, str]:
+    parts = []
+    for i in few:
+        terms = (
+            product_terms(record["query"], record["key"][i])
+            or f"query · key {name(record['key_tokens'][i])}"
+        )
+        parts.append(f"{terms} = {short(record['products'][i])}")
+    return "multiply and add", ",  ".join(parts)
+
+
+def _divide(record: dict[str, Any], few: list[int]) -> tuple[str, str]:
+    words, operator = scale_words(record)
+    parts = [
+        f"{short(record['products'][i])} {operator} = {fixed(record['scaled'][i])}" for i in few
+    ]
+    return ("divide" if words.startswith("÷") else "scale"), f"{',  '.join(parts)}   ({words})"
+
+
+def _adjust(record: dict[str, Any], few: list[int]) -> list[tuple[str, str]]:
+    steps, before = [], record["scaled"]
+    if record["capped"] is not None:
+        cap = short(record["softcap"])
+        parts = [
+            f"{cap} · tanh({fixed(before[i])} ÷ {cap}) = {fixed(record['capped'][i])}" for i in few
+        ]
+        steps.append(("cap", ",  ".join(parts)))
+        before = record["capped"]
+    if record["bias"] is not None:
+        parts = [
+            f"{fixed(before[i])} + {fixed(record['bias'][i])} = {fixed(record['scores'][i])}"
+            for i in few
+        ]
+        steps.append(("add the bias", ",  ".join(parts)))
+    return steps
+
+
+def _exponentiate(record: dict[str, Any], few: list[int]) -> list[tuple[str, str]]:
+    textbook = [
+        f"e^{fixed(record['scores'][i])} = {_exp_cell(fixed(record['exp'][i]))}" for i in few
+    ]
+    top = fixed(record["row_max"])
+    shifted = [
+        f"e^({fixed(record['scores'][i])} - {top}) = {fixed(record['shifted_exp'][i])}" for i in few
+    ]
+    words = ",  ".join(textbook) + f",  sum {_exp_cell(fixed(record['exp_sum']))}"
+    if np.isinf(float(record["exp_sum"])):
+        words += "   (more than a float64 can hold: the shifted form below gives the weights)"
+    same = ",  ".join(shifted) + f",  sum {fixed(record['row_sum'])}"
+    return [
+        ("exponentiate", words),
+        ("  or shifted", f"{same}   (minus the maximum: same weights)"),
+    ]
+
+
+def _normalise(record: dict[str, Any], few: list[int]) -> tuple[str, str]:
+    field, total = ("exp", "exp_sum")
+    if not 0 < float(record["exp_sum"]) < np.inf:
+        field, total = ("shifted_exp", "row_sum")
+    parts = [
+        f"{fixed(record[field][i])} ÷ {fixed(record[total])} = {fixed(record['weights'][i])}"
+        for i in few
+    ]
+    return "normalise", ",  ".join(parts)
+
+
+def _check(record: dict[str, Any], seen: list[int]) -> list[tuple[str, str]]:
+    parts = [fixed(record["weights"][i]) for i in seen]
+    total = float(record["weights_sum"])
+    if record["rest"] and record["rest"]["visible"]:
+        parts.append(f"{fixed(record['rest']['weight'])} ({_more(record['rest'])})")
+    if record["sink"]:
+        parts.append(f"{fixed(record['sink']['weight'])} (sink)")
+        total += float(record["sink"]["weight"])
+    return [("check:", f"{' + '.join(parts)} = {fixed(total)}")]
+
+
+def _blend(record: dict[str, Any], seen: list[int]) -> str:
+    parts = [f"{fixed(record['weights'][i])}·{brief(record['value'][i])}" for i in seen]
+    if record["rest"] and record["rest"]["visible"]:
+        parts.append(f"{brief(record['rest']['contribution'], fixed)} ({_more(record['rest'])})")
+    return " + ".join(parts)
+
+
+def _cells(
+    records: list[dict[str, Any]], field: str, write: Any, *, hide: bool = True
+) -> list[list[str]]:
+    return [
+        [
+            write(x) if seen or not hide else "hidden"
+            for x, seen in zip(one[field], one["visible"], strict=True)
+        ]
+        for one in records
+    ]
+
+
+def _matrix(
+    title: str, rows: list[str] | None, columns: list[str] | None, cells: list[list[str]]
+) -> str:
+    """Write a matrix with its row and column labels."""
+    lines = [["  ", *columns]] if columns else []
+    lines += [[f"  {rows[i] if rows else ''}", *row] for i, row in enumerate(cells)]
+    return "\n".join([title, *_aligned(lines)])
+
+
+def _aligned(rows: list[list[str]]) -> list[str]:
+    """Pad cells so that columns stand in line; too wide a table goes on in a further band.
+
+    The first column, the label, stands at the left of every band.
+    """
+    widths = [max(_columns(cell) for cell in column) for column in zip(*rows, strict=True)]
+    bands: list[list[int]] = [[]]
+    for column in range(1, len(widths)):
+        taken = widths[0] + sum(widths[i] + 2 for i in bands[-1])
+        if bands[-1] and taken + widths[column] + 2 > _WIDTH and widths[column]:
+            bands.append([])
+        bands[-1].append(column)
+    lines: list[str] = []
+    for band in bands:
+        lines += [""] if lines else []
+        lines += [
+            "  ".join(row[i] + " " * (widths[i] - _columns(row[i])) for i in (0, *band)).rstrip()
+            for row in rows
+        ]
+    return lines
+
+
+def _columns(text: str) -> int:
+    """Return how many terminal columns `text` takes."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )

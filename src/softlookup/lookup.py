@@ -1,0 +1,298 @@
+"""The front door: `attend` for the answer, `Lookup` for the same lookup to look into."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.arrays import Array
+from softlookup.backends import registry
+from softlookup.errors import OptionError
+from softlookup.inspection import Inspection
+from softlookup.problem import Facts, build_problem, pick
+from softlookup.tracing import Trace, trace_rows
+
+
+class Lookup:
+    """One lookup, to look into; nothing is computed until it is asked.
+
+    ``out[i] = sum_j weights[i, j] * value[j]`` where row i of ``weights`` is the softmax of
+    ``scores[i] = softcap * tanh(scale * query[i] @ key.T / softcap) + bias[i]`` over the keys that
+    query i may see.
+
+    Parameters
+    ----------
+    query : ndarray of shape (..., heads, q_len, head_dim) or (q_len, head_dim)
+        float16, bfloat16 (`ml_dtypes.bfloat16`), float32 or float64; integers and lists become
+        float64. Query, key and value share one dtype.
+    key : ndarray of shape (..., kv_heads, kv_len, head_dim)
+        kv_heads divides heads: query head h uses kv head ``h // (heads // kv_heads)``.
+    value : ndarray of shape (..., kv_heads, kv_len, value_dim), optional
+        May be left out where only weights, traces or facts are wanted.
+    causal : bool, default False
+        Query i sees key j only when ``j <= i + q_offset``.
+    q_offset : int or integers of the batch's shape, optional
+        Position of query 0; default 0 where q_len equals kv_len. With unequal lengths and `causal`
+        or `window` it must be given: 0 is top-left (torch, JAX, Keras), ``kv_len - q_len``
+        bottom-right (FlashAttention, MLX).
+    window : (left, right), optional
+        Sees keys ``i + q_offset - left ... i + q_offset + right``, both inclusive; None leaves a
+        side open.
+    mask : ndarray of bool, optional
+        True = may look. Broadcast, right-aligned, to (..., heads, q_len, kv_len).
+    bias : ndarray of float, optional
+        Added to the scores, broadcast like `mask`. -inf hides; every finite number is a number.
+    kv_lens : integers of the batch's shape, optional
+        Valid keys per batch entry, 0 ... kv_len; the rest is padding and never counts.
+    scale : float, optional
+        Default ``head_dim ** -0.5`` (1 when head_dim is 0). 0 and negative are taken literally.
+    softcap : float, optional
+        Positive; None is off.
+    sinks : ndarray of shape (heads,), optional
+        One logit a head in the denominator, without a value; weights then sum to less than 1.
+    backend : str, default "auto"
+        ``"auto"`` takes the first that can; one asked for by name is used or refused.
+
+    Raises
+    ------
+    ShapeError, OptionError, DtypeError
+        One sentence with the real numbers and the next step.
+
+    Notes
+    -----
+    float16, bfloat16 and float32 accumulate in float32, float64 in float64. A row that sees no key
+    gives 0, with ``lse = -inf`` (the sink, if there is one). A NaN or +inf score makes its own row
+    NaN, no other. Inputs are never written to.
+
+    References
+    ----------
+    Vaswani et al., "Attention Is All You Need", 2017, section 3.2.1.
+    Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018.
+
+    Examples
+    --------
+    >>> look = Lookup([[1, 0]], [[1, 0], [0, 1], [1, 1]], [[1, 0], [0, 1], [1, 1]])
+    >>> look.attend().round(3)
+    array([[0.802, 0.599]])
+    >>> look.weights().round(3)
+    array([[0.401, 0.198, 0.401]])
+    """
+
+    __slots__ = ("backend", "problem")
+
+    def __init__(
+        self,
+        query: Any,
+        key: Any,
+        value: Any = None,
+        *,
+        causal: bool = False,
+        q_offset: Any = None,
+        window: Any = None,
+        mask: Any = None,
+        bias: Any = None,
+        kv_lens: Any = None,
+        scale: Any = None,
+        softcap: Any = None,
+        sinks: Any = None,
+        backend: str = "auto",
+    ) -> None:
+        self.backend = registry.check_backend(backend)
+        self.problem = build_problem(
+            query,
+            key,
+            value,
+            causal=causal,
+            q_offset=q_offset,
+            window=window,
+            mask=mask,
+            bias=bias,
+            kv_lens=kv_lens,
+            scale=scale,
+            softcap=softcap,
+            sinks=sinks,
+        )
+
+    def __repr__(self) -> str:
+        p = self.problem
+        return (
+            f"Lookup({p.heads} heads over {p.kv_heads} kv_heads, q_len {p.q_len}, "
+            f"kv_len {p.kv_len}, "
+            f"head_dim {p.head_dim}, value_dim {p.value_dim}, batch {p.batch_shape}, {p.dtype})"
+        )
+
+    def attend(self) -> Array:
+        """Return the answer, (..., heads, q_len, value_dim), in the inputs' dtype.
+
+        Raises
+        ------
+        OptionError
+            Where the lookup has no value.
+        BackendError
+            Where the backend asked for cannot compute it.
+        """
+        self.problem.need_value()
+        facts = Facts()
+        backend = registry.choose(self.problem, facts, self.backend)
+        return self.problem.restore(backend.forward(self.problem, facts).out)
+
+    def inspect(self) -> Inspection:
+        """Return the answer together with `lse`, in the same pass.
+
+        Returns
+        -------
+        Inspection
+            `out` is bit for bit that of `attend`.
+
+        Examples
+        --------
+        >>> Lookup([[1.0]], [[0.0], [0.0]], scale=1.0).inspect().lse
+        array([0.69314718])
+        """
+        facts = Facts(lse=True)
+        backend = registry.choose(self.problem, facts, self.backend)
+        answer = backend.forward(self.problem, facts)
+        out = None if self.problem.value is None else self.problem.restore(answer.out)
+        return Inspection(out, self.problem.restore(answer.lse), backend.NAME)
+
+    def weights(self, rows: Any = None, keys: Any = None) -> Array:
+        """Return an exact rectangle of the weights, (..., heads, len(rows), len(keys)).
+
+        Parameters
+        ----------
+        rows, keys : slice, int, list of int or bools, optional
+            Which queries and keys; negative counts from the end; default all (mind the size).
+
+        Returns
+        -------
+        ndarray
+            float32 (float64 for float64 inputs); 0 where hidden.
+        """
+        p = self.problem
+        backend = registry.choose(p, Facts(), self.backend)
+        some_rows, some_keys = pick(rows, p.q_len, "rows"), pick(keys, p.kv_len, "keys")
+        return p.restore(backend.weights(p, some_rows, some_keys))
+
+    def trace(self, rows: Any = None, *, tokens: Any = None, key_tokens: Any = None) -> Trace:
+        """Return every step of chosen rows, float64; ``print()`` reads like the textbook.
+
+        Parameters
+        ----------
+        rows : slice, int, list of int or bools, optional
+            Which queries; default all.
+        tokens, key_tokens : list of str, optional
+            Texts of the queries and keys; positions where left out. Where lengths are equal,
+            `key_tokens` defaults to `tokens`.
+
+        Raises
+        ------
+        OptionError
+            Where the rows asked for have more than 4,194,304 cells and are more than one.
+        """
+        return trace_rows(self.problem, rows, tokens, key_tokens)
+
+    def head(self, head: int = 0, batch: Any = ()) -> "Lookup":
+        """Return the plain lookup of one query head, as (length, dim) arrays that share memory.
+
+        Parameters
+        ----------
+        head : int, default 0
+            Query head; it brings its kv head.
+        batch : int or tuple of int
+            Index into the leading axes.
+
+        Raises
+        ------
+        OptionError
+            Where there is no such head or batch entry.
+        """
+        p = self.problem
+        index = batch if isinstance(batch, tuple) else (batch,)
+        if not _inside(index, p.batch_shape):
+            raise OptionError(
+                "batch",
+                f"must be an index into the leading axes {p.batch_shape}; got {index}. "
+                "Give one integer for each.",
+            )
+        if not _inside((head,), (p.heads,)):
+            raise OptionError(
+                "head", f"must lie in 0 ... {p.heads - 1}; got {head}. Heads count from 0."
+            )
+        flat = int(np.ravel_multi_index(index, p.batch_shape)) if index else 0
+        one = object.__new__(Lookup)
+        one.backend, one.problem = self.backend, p.one_head(int(head), flat)
+        return one
+
+
+def attend(
+    query: Any,
+    key: Any,
+    value: Any,
+    *,
+    causal: bool = False,
+    q_offset: Any = None,
+    window: Any = None,
+    mask: Any = None,
+    bias: Any = None,
+    kv_lens: Any = None,
+    scale: Any = None,
+    softcap: Any = None,
+    sinks: Any = None,
+    backend: str = "auto",
+) -> Array:
+    """Look up `value` by the similarity of `query` and `key`.
+
+    ``out[i] = sum_j weights[i, j] * value[j]`` where row i of ``weights`` is
+    ``softmax(scale * query[i] @ key.T)`` over the keys that query i may see. All options are those
+    of `Lookup`, where they are described.
+
+    Parameters
+    ----------
+    query : ndarray of shape (..., heads, q_len, head_dim) or (q_len, head_dim)
+        float16, bfloat16, float32 or float64; integers and lists become float64.
+    key : ndarray of shape (..., kv_heads, kv_len, head_dim)
+    value : ndarray of shape (..., kv_heads, kv_len, value_dim)
+    causal, q_offset, window, mask, bias, kv_lens, scale, softcap, sinks, backend
+        See `Lookup`.
+
+    Returns
+    -------
+    ndarray of shape (..., heads, q_len, value_dim)
+        In the inputs' dtype, C-contiguous.
+
+    Raises
+    ------
+    ShapeError, OptionError, DtypeError, BackendError
+        One sentence with the real numbers and the next step.
+
+    Examples
+    --------
+    With ``scale = log 3`` a key that matches exactly weighs three times one that does not match:
+
+    >>> query = np.array([[1.0, 0.0]])
+    >>> key = np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> value = np.array([[10.0], [20.0]])
+    >>> attend(query, key, value, scale=np.log(3.0))
+    array([[12.5]])
+    """
+    return Lookup(
+        query,
+        key,
+        value,
+        causal=causal,
+        q_offset=q_offset,
+        window=window,
+        mask=mask,
+        bias=bias,
+        kv_lens=kv_lens,
+        scale=scale,
+        softcap=softcap,
+        sinks=sinks,
+        backend=backend,
+    ).attend()
+
+
+def _inside(index: tuple[Any, ...], shape: tuple[int, ...]) -> bool:
+    return len(index) == len(shape) and all(
+        isinstance(i, (int, np.integer)) and not isinstance(i, bool) and 0 <= i < size
+        for i, size in zip(index, shape, strict=True)
+    )

@@ -1,0 +1,90 @@
+"""How numbers are written where a person reads them; the exact ones stay underneath."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+_MOST_IN_VECTOR = 4
+
+
+def fixed(number: Any) -> str:
+    """Write `number` with three decimals; very small and very large ones with an exponent.
+
+    Examples
+    --------
+    >>> fixed(0.40111), fixed(0.0), fixed(1.2e-05), fixed(-np.inf)
+    ('0.401', '0.000', '1.2e-05', '-inf')
+    """
+    value = float(number)
+    if not np.isfinite(value):
+        return "NaN" if np.isnan(value) else "inf" if value > 0 else "-inf"
+    if 0 < abs(value) < 0.0005:
+        return f"{value:.1e}"
+    if abs(value) >= 1e9:
+        return f"{value:.3e}"
+    return f"{value + 0.0:.3f}"  # + 0.0: no minus before a zero
+
+
+def short(number: Any) -> str:
+    """Write a given number: whole ones bare, others with as many of three decimals as they need.
+
+    Examples
+    --------
+    >>> short(1.0), short(-0.5), short(0.12345)
+    ('1', '-0.5', '0.123')
+    """
+    value = float(number)
+    if np.isfinite(value) and abs(value) < 1e9 and value == int(value):
+        return str(int(value))
+    text = fixed(value)
+    return text if "e" in text or "n" in text.lower() else text.rstrip("0").rstrip(".")
+
+
+def vector(numbers: Iterable[Any], write: Any = short) -> str:
+    """Write a vector in brackets; a long one by its first numbers and its length.
+
+    Examples
+    --------
+    >>> vector([1, 0])
+    '[1, 0]'
+    >>> vector(range(64))
+    '[0, 1, ... 64 numbers]'
+    """
+    parts = list(numbers)
+    if len(parts) <= _MOST_IN_VECTOR:
+        return "[" + ", ".join(write(part) for part in parts) + "]"
+    first = ", ".join(write(part) for part in parts[:2])
+    return f"[{first}, ... {len(parts)} numbers]"
+
+
+def brief(numbers: Iterable[Any], write: Any = short) -> str:
+    """Write a vector for a narrow column: a long one by its first two numbers.
+
+    Examples
+    --------
+    >>> brief([1, 0]), brief(range(64))
+    ('[1, 0]', '[0, 1, …]')
+    """
+    parts = list(numbers)
+    if len(parts) <= _MOST_IN_VECTOR:
+        return vector(parts, write)
+    return f"[{write(parts[0])}, {write(parts[1])}, …]"
+
+
+def product_terms(left: Sequence[Any], right: Sequence[Any]) -> str | None:
+    """Write ``left . right`` term by term, or None where it is too long to read.
+
+    Examples
+    --------
+    >>> product_terms([1, 0], [1, -2])
+    '1·1 + 0·(-2)'
+    """
+    if not 0 < len(left) <= _MOST_IN_VECTOR:
+        return None
+    return " + ".join(f"{_bracketed(a)}·{_bracketed(b)}" for a, b in zip(left, right, strict=True))
+
+
+def _bracketed(number: Any) -> str:
+    text = short(number)
+    return f"({text})" if text.startswith("-") else text

@@ -1,0 +1,243 @@
+"""The options of a lookup: what each may be, and what is refused.
+
+Each ``check_*`` takes what the caller gave and returns the one form that `Problem` holds.
+"""
+
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from softlookup.arrays import (
+    FLOAT_DTYPES,
+    Array,
+    BoolArray,
+    IntArray,
+    as_floats,
+    as_integers,
+    as_ndarray,
+)
+from softlookup.errors import DtypeError, OptionError, ShapeError
+
+Window = tuple[int | None, int | None]
+
+# Positions stay far from the ends of int64, so that adding a length never wraps.
+_FARTHEST = 2**60
+
+
+class Overlay(NamedTuple):
+    """A mask or a bias laid over the scores, never expanded.
+
+    Attributes
+    ----------
+    array : ndarray of shape (entries, heads or 1, q_len or 1, kv_len or 1)
+        An axis of size 1 counts for all.
+    entry : ndarray of shape (batch,)
+        Which entry of `array` each batch uses.
+    """
+
+    array: Array
+    entry: IntArray
+
+    def tile(self, batch: slice, heads: slice, rows: Any, keys: Any) -> Array:
+        """Return the part over a tile; axes of size 1 stay 1, `rows` and `keys` may be arrays."""
+        chosen = tuple(
+            pick if size != 1 else slice(None)
+            for pick, size in zip((heads, rows, keys), self.array.shape[1:], strict=True)
+        )
+        views = tuple(pick if isinstance(pick, slice) else slice(None) for pick in chosen)
+        part = self.array[:, *views]
+        entry = self.entry[batch]
+        alike = entry.size > 0 and (entry == entry[0]).all()
+        part = part[entry[0] : entry[0] + 1] if alike else part[entry]
+        for axis, pick in enumerate(chosen, start=1):
+            if not isinstance(pick, slice):
+                part = np.take(part, pick, axis)
+        return part
+
+
+def check_causal(causal: Any) -> bool:
+    """Return `causal`, a bool."""
+    if not isinstance(causal, (bool, np.bool_)):
+        raise DtypeError("causal", f"must be True or False; got {causal!r}. Pass a bool.")
+    return bool(causal)
+
+
+def lay_over(array: Array, argument: str, full: tuple[int, ...], plain: bool) -> Overlay:
+    """See `array` as an overlay, right-aligned to the shape `full` of the scores."""
+    fits = array.ndim <= len(full) and all(
+        size in (1, whole) for size, whole in zip(array.shape[::-1], full[::-1], strict=False)
+    )
+    if not fits:
+        advice = "Axes of size 1 are broadcast."
+        if array.ndim == 3 and len(full) == 4 and array.shape == (full[0], full[2], full[3]):
+            advice = f"It fits as (batch, q_len, kv_len): add the heads axis, {argument}[:, None]."
+        raise ShapeError(
+            argument,
+            f"must broadcast, right-aligned, to the scores' shape {full}; got "
+            f"{array.shape}. {advice}",
+        )
+    array = array.reshape((1,) * (len(full) - array.ndim) + array.shape)
+    if plain:
+        array = array[..., None, :, :]
+    # an axis repeated by a stride of 0 is an axis of size 1
+    array = array[
+        tuple(
+            slice(0, 1) if stride == 0 and size else slice(None)
+            for stride, size in zip(array.strides, array.shape, strict=True)
+        )
+    ]
+    lead, batch_shape = array.shape[:-3], full[:-2] if plain else full[:-3]
+    own = np.arange(prod(lead), dtype=np.int64).reshape(lead)
+    entry = np.broadcast_to(own, batch_shape).reshape(-1)
+    return Overlay(array.reshape(own.size, *array.shape[-3:]), entry)
+
+
+def check_mask(mask: Any) -> BoolArray:
+    """Return `mask` as an array of bool."""
+    array = as_ndarray(mask, "mask")
+    if array.dtype.kind in "iu":
+        raise DtypeError(
+            "mask",
+            f"must be bool, True = may look; got {array.dtype}. Write mask.astype(bool), "
+            "and mind that nn.MultiheadAttention's masks mean the inverse (True = hidden).",
+        )
+    if array.dtype != np.bool_:
+        raise DtypeError(
+            "mask",
+            f"must be bool, True = may look; got {array.dtype}. Numbers to be added to the "
+            "scores go into bias.",
+        )
+    return array
+
+
+def check_bias(bias: Any) -> Array:
+    """Return `bias` as an array of floats."""
+    array = as_ndarray(bias, "bias")
+    if array.dtype.kind in "iub" and isinstance(bias, np.ndarray):
+        raise DtypeError(
+            "bias",
+            f"must be float, since it is added to the scores; got {array.dtype}. A mask "
+            "goes into mask, as bool.",
+        )
+    return as_floats(array if isinstance(bias, np.ndarray) else bias, "bias")
+
+
+def check_sinks(sinks: Any, heads: int, plain: bool) -> Array:
+    """Return `sinks`, shape (heads,)."""
+    array = as_floats(sinks, "sinks")
+    if array.shape != (heads,) and not (plain and array.shape == ()):
+        raise ShapeError(
+            "sinks",
+            f"must be one logit for each of the query's heads, shape ({heads},); got "
+            f"{array.shape}. Broadcast it with numpy.broadcast_to.",
+        )
+    return array.reshape(heads)
+
+
+def check_kv_lens(kv_lens: Any, batch_shape: tuple[int, ...], kv_len: int) -> IntArray | None:
+    """Return `kv_lens`, shape (batch,)."""
+    if kv_lens is None:
+        return None
+    array = as_integers(kv_lens, "kv_lens", batch_shape, "the batch's shape").reshape(-1)
+    if array.size and (array.min() < 0 or array.max() > kv_len):
+        wrong = array[(array < 0) | (array > kv_len)][0]
+        raise OptionError(
+            "kv_lens",
+            f"must lie in 0 ... {kv_len}, the length of the key; got {wrong}. "
+            "It counts valid keys.",
+        )
+    return array
+
+
+def check_q_offset(
+    q_offset: Any,
+    batch_shape: tuple[int, ...],
+    *,
+    q_len: int,
+    kv_len: int,
+    asked: str | None,
+    padded: bool,
+) -> IntArray | None:
+    """Return `q_offset`, shape (batch,); None where no option needs positions."""
+    batch = prod(batch_shape)
+    if q_offset is None:
+        if q_len == kv_len:
+            return np.zeros(batch, np.int64)
+        if asked is None:
+            return None
+        corner = "kv_lens - q_len" if padded else f"kv_len - q_len = {kv_len - q_len}"
+        raise OptionError(
+            "q_offset",
+            f"must be given with {asked} where q_len {q_len} and kv_len {kv_len} "
+            f"differ; got None. Use 0 for top-left (torch, JAX, Keras) or {corner} for "
+            "bottom-right (FlashAttention, MLX).",
+        )
+    alone = isinstance(q_offset, (int, np.integer)) and not isinstance(q_offset, bool)
+    if alone and abs(int(q_offset)) > _FARTHEST:
+        farthest = int(q_offset)
+    else:
+        shape = () if alone else batch_shape
+        array = as_integers(q_offset, "q_offset", shape, "the batch's shape")
+        if not array.size or np.abs(array).max() <= _FARTHEST:
+            return np.broadcast_to(array.reshape(-1), batch).copy()
+        farthest = int(array.flat[np.abs(array).argmax()])
+    raise OptionError(
+        "q_offset",
+        f"must lie within -2**60 ... 2**60; got {farthest}. It positions query 0.",
+    )
+
+
+def check_window(window: Any) -> Window | None:
+    """Return `window` as (left, right), or None where both sides are open."""
+    if window is None:
+        return None
+    if not isinstance(window, (tuple, list)) or len(window) != 2:
+        raise DtypeError(
+            "window",
+            f"must be (left, right), both inclusive; got {window!r}. Libraries mean w or "
+            "w + 1 keys by a bare w: (w, 0) looks at w keys before the query and at its own.",
+        )
+    sides: list[int | None] = []
+    for side in window:
+        if side is None:
+            sides.append(None)
+            continue
+        if isinstance(side, (bool, np.bool_)) or not isinstance(side, (int, np.integer)):
+            raise DtypeError(
+                "window", f"must be two integers or None; got {window!r}. None leaves a side open."
+            )
+        if side < 0:
+            raise OptionError(
+                "window",
+                f"must be >= 0 on both sides; got {tuple(window)}. Use None for an open side.",
+            )
+        sides.append(int(side) if side <= _FARTHEST else None)
+    return None if sides == [None, None] else (sides[0], sides[1])
+
+
+def _check_number(given: Any, argument: str) -> float:
+    array = as_ndarray(given, argument)
+    if array.ndim or not (array.dtype.kind in "iu" or array.dtype in FLOAT_DTYPES):
+        raise DtypeError(argument, f"must be one number; got {type(given).__name__}. Pass a float.")
+    value = float(array)
+    if not np.isfinite(value):
+        raise OptionError(argument, f"must be finite; got {value}. Leave it out for the default.")
+    return value
+
+
+def check_scale(scale: Any, head_dim: int) -> float:
+    """Return `scale`, or its default."""
+    if scale is None:
+        return float(head_dim) ** -0.5 if head_dim else 1.0
+    return _check_number(scale, "scale")
+
+
+def check_softcap(softcap: Any) -> float | None:
+    """Return `softcap`."""
+    if softcap is None:
+        return None
+    value = _check_number(softcap, "softcap")
+    if value <= 0:
+        raise OptionError("softcap", f"must be > 0; got {softcap}. None turns it off.")
+    return value

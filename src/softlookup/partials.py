@@ -1,0 +1,148 @@
+"""The mergeable state of a lookup: a lookup over keys can be cut anywhere and merged.
+
+For a part of the keys keep, for every row, the largest score, the sum of ``exp(score - row_max)``
+and the values summed with those numbers. Two parts merge by an associative rule; a part without a
+visible key is neutral. Tiles, threads, split keys and workers of a cluster are all this one merge;
+kernels are tested against this file.
+
+``seen`` stands beside the numbers since an empty row is decided on visibility: a row whose only
+visible scores are -inf has the same numbers as an empty one and another answer.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from softlookup.arrays import Array, BoolArray
+
+
+class Part(NamedTuple):
+    """The state of a lookup over some of the keys; leading axes are the rows.
+
+    Attributes
+    ----------
+    row_max : ndarray of shape (...,)
+        Largest visible score; -inf where none is visible.
+    row_sum : ndarray of shape (...,)
+        Sum of ``exp(score - row_max)`` over visible keys.
+    acc : ndarray of shape (..., value_dim)
+        Sum of ``exp(score - row_max) * value``; value_dim is 0 where no value was given.
+    seen : ndarray of shape (...,), bool
+        Whether any key is visible.
+    """
+
+    row_max: Array
+    row_sum: Array
+    acc: Array
+    seen: BoolArray
+
+
+class Answer(NamedTuple):
+    """What a lookup returns: `out` (..., value_dim) and `lse` (...,), the natural log-sum-exp."""
+
+    out: Array
+    lse: Array
+
+
+def empty_part(rows: tuple[int, ...], value_dim: int, dtype: np.dtype[np.generic]) -> Part:
+    """Return the neutral part: no key seen yet."""
+    return Part(
+        row_max=np.full(rows, -np.inf, dtype),
+        row_sum=np.zeros(rows, dtype),
+        acc=np.zeros((*rows, value_dim), dtype),
+        seen=np.zeros(rows, bool),
+    )
+
+
+def part_of_scores(scores: Array, visible: BoolArray | None, value: Array) -> Part:
+    """Return the part of the keys whose scores and values are given.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (..., rows, keys)
+        Used up as working memory.
+    visible : ndarray of bool, broadcastable to scores, or None
+        None where every key is visible.
+    value : ndarray of shape (..., keys, value_dim)
+        Leading axes broadcast against those of scores.
+    """
+    if visible is not None:
+        np.copyto(scores, -np.inf, where=~visible)
+    row_max = scores.max(axis=-1, initial=-np.inf)
+    scores -= _shift(row_max)[..., None]
+    np.exp(scores, out=scores)
+    if visible is None:
+        seen = np.full(row_max.shape, scores.shape[-1] > 0)
+    else:
+        seen = np.broadcast_to(visible.any(axis=-1), row_max.shape)
+        if np.isnan(
+            row_max
+        ).any():  # exp(-inf - nan): a hidden key adds nothing to a NaN row either
+            np.copyto(scores, 0.0, where=~visible)
+    ones = np.ones(scores.shape[-1], scores.dtype)  # a product sums three times as fast as sum()
+    return Part(row_max, scores @ ones, blend(scores, visible, value), seen)
+
+
+def blend(amounts: Array, visible: BoolArray | None, value: Array) -> Array:
+    """Return ``amounts @ value`` where a hidden key adds nothing, whatever its value holds.
+
+    The product alone would turn ``0 * NaN`` of a hidden key into NaN. So a non-finite value is
+    taken out of it and put back, as NaN or inf in its own column, for the rows that see its key.
+    """
+    finite = np.isfinite(value)
+    if finite.all():
+        return np.asarray(amounts @ value)
+    out = amounts @ np.where(finite, value, 0)
+    sees = np.broadcast_to(True if visible is None else visible, amounts.shape)
+    counts = amounts.dtype.type
+    for special, holds in ((np.inf, np.isposinf(value)), (-np.inf, np.isneginf(value))):
+        out[((sees & (amounts > 0)).astype(counts) @ holds.astype(counts)) > 0] += special
+    # 0 * inf is NaN for a visible key, as in the plain product
+    nothing = (sees & ~(amounts > 0)).astype(counts) @ (~finite).astype(counts)
+    missing = sees.astype(counts) @ np.isnan(value).astype(counts)
+    out[(nothing > 0) | (missing > 0)] = np.nan
+    return np.asarray(out)
+
+
+def merge(left: Part, right: Part) -> Part:
+    """Merge the states of two parts of the keys; associative, `empty_part` is neutral."""
+    row_max = np.maximum(left.row_max, right.row_max)
+    shift = _shift(row_max)
+    keep_left = np.exp(left.row_max - shift)
+    keep_right = np.exp(right.row_max - shift)
+    return Part(
+        row_max,
+        left.row_sum * keep_left + right.row_sum * keep_right,
+        left.acc * keep_left[..., None] + right.acc * keep_right[..., None],
+        left.seen | right.seen,
+    )
+
+
+def add_sinks(part: Part, sinks: Array) -> Part:
+    """Add one logit a row to the denominator; once, after the last merge.
+
+    A sink has no value and makes no key visible.
+    """
+    logits = np.broadcast_to(sinks, part.row_max.shape).astype(part.row_max.dtype)
+    sink = Part(logits, np.ones_like(logits), np.zeros_like(part.acc), np.zeros_like(part.seen))
+    return merge(part, sink)
+
+
+def finish(part: Part) -> Answer:
+    """Divide: the output (0 for an empty row) and the log-sum-exp (-inf for one without a sink)."""
+    out = part.acc / part.row_sum[..., None]
+    out[~part.seen] = 0
+    return Answer(out, part.row_max + np.log(part.row_sum))
+
+
+def weights_of_scores(scores: Array, visible: BoolArray | None, whole: Part) -> Array:
+    """Return the weights of some keys in rows whose `whole` state (sinks included) is known."""
+    weights = np.exp(scores - _shift(whole.row_max)[..., None]) / whole.row_sum[..., None]
+    if visible is not None:
+        np.copyto(weights, 0.0, where=~visible)
+    return np.asarray(weights)
+
+
+def _shift(row_max: Array) -> Array:
+    """Return what exp subtracts: the maximum, or 0 where it is -inf (-inf - -inf is NaN)."""
+    return np.where(np.isneginf(row_max), 0, row_max).astype(row_max.dtype, copy=False)

@@ -1,0 +1,322 @@
+"""Problem: one lookup with its sizes and options, checked once; the only place that refuses.
+
+Everything below sees one form: arrays of four axes (batch, heads, length, dim), where batch is all
+leading axes as one, and options as arrays over that batch. Nothing is copied to get there unless
+leading axes with odd strides must be merged.
+"""
+
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from softlookup.arrays import Array, IntArray, as_floats, as_ndarray, compute_dtype
+from softlookup.errors import DtypeError, OptionError, ShapeError
+from softlookup.options import (
+    Overlay,
+    Window,
+    check_bias,
+    check_causal,
+    check_kv_lens,
+    check_mask,
+    check_q_offset,
+    check_scale,
+    check_sinks,
+    check_softcap,
+    check_window,
+    lay_over,
+)
+
+
+class Facts(NamedTuple):
+    """What is asked of a lookup beside its output."""
+
+    lse: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """One lookup: arrays of shape (batch, heads, length, dim) and options over that batch.
+
+    Attributes
+    ----------
+    query, key, value
+        (batch, heads, q_len, head_dim), (batch, kv_heads, kv_len, head_dim) and
+        (batch, kv_heads, kv_len, value_dim); value is None where only facts are wanted.
+    batch_shape : tuple of int
+        The leading axes as the caller gave them.
+    plain : bool
+        Given without a heads axis, as (length, dim).
+    q_offset : ndarray of shape (batch,) or None
+        Position of query 0; None where lengths differ and no option needs positions.
+    kv_lens : ndarray of shape (batch,) or None
+        Valid keys of each batch entry.
+    mask, bias : Overlay or None
+        True may look; added to the scores.
+    sinks : ndarray of shape (heads,) or None
+        One logit a head in the denominator.
+    """
+
+    query: Array
+    key: Array
+    value: Array | None
+    batch_shape: tuple[int, ...]
+    plain: bool
+    causal: bool
+    q_offset: IntArray | None
+    window: Window | None
+    mask: Overlay | None
+    bias: Overlay | None
+    kv_lens: IntArray | None
+    scale: float
+    softcap: float | None
+    sinks: Array | None
+
+    @property
+    def batch(self) -> int:
+        """Number of batch entries, all leading axes together."""
+        return int(self.query.shape[0])
+
+    @property
+    def heads(self) -> int:
+        """Number of query heads."""
+        return int(self.query.shape[1])
+
+    @property
+    def kv_heads(self) -> int:
+        """Number of key and value heads."""
+        return int(self.key.shape[1])
+
+    @property
+    def group(self) -> int:
+        """Number of query heads that share a key head."""
+        return self.heads // self.kv_heads if self.kv_heads else 0
+
+    @property
+    def q_len(self) -> int:
+        """Number of queries."""
+        return int(self.query.shape[2])
+
+    @property
+    def kv_len(self) -> int:
+        """Number of keys, padding included."""
+        return int(self.key.shape[2])
+
+    @property
+    def head_dim(self) -> int:
+        """Size of a query and of a key."""
+        return int(self.query.shape[3])
+
+    @property
+    def value_dim(self) -> int:
+        """Size of a value; 0 where none was given."""
+        return 0 if self.value is None else int(self.value.shape[3])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Dtype of the inputs and of the output."""
+        return self.query.dtype
+
+    @property
+    def compute_dtype(self) -> np.dtype[Any]:
+        """Dtype of sums, weights and facts."""
+        return compute_dtype(self.dtype)
+
+    def restore(self, array: Array) -> Array:
+        """Give `array` (batch, heads, ...) the caller's leading axes, C-contiguous."""
+        lead = self.batch_shape if self.plain else (*self.batch_shape, array.shape[1])
+        return np.ascontiguousarray(array).reshape(*lead, *array.shape[2:])
+
+    def need_value(self) -> Array:
+        """Return the value, or refuse: it may be left out only where no output is wanted."""
+        if self.value is None:
+            raise OptionError(
+                "value",
+                f"is needed for the output of {self.q_len} queries; it was left out. "
+                "Pass value, or ask for weights or facts only.",
+            )
+        return self.value
+
+    def one_head(self, head: int, batch: int) -> "Problem":
+        """Return the plain problem of one query head of one batch entry, sharing memory."""
+        here, kv_head = slice(batch, batch + 1), head // max(self.group, 1)
+        kv = slice(kv_head, kv_head + 1)
+        only = slice(head, head + 1)
+        return replace(
+            self,
+            query=self.query[here, only],
+            key=self.key[here, kv],
+            value=None if self.value is None else self.value[here, kv],
+            batch_shape=(),
+            plain=True,
+            q_offset=None if self.q_offset is None else self.q_offset[here],
+            kv_lens=None if self.kv_lens is None else self.kv_lens[here],
+            mask=_overlay_of_head(self.mask, here, only),
+            bias=_overlay_of_head(self.bias, here, only),
+            sinks=None if self.sinks is None else self.sinks[only],
+        )
+
+
+def _overlay_of_head(overlay: Overlay | None, batch: slice, head: slice) -> Overlay | None:
+    if overlay is None:
+        return None
+    part = overlay.tile(batch, head, slice(None), slice(None))
+    return Overlay(part, np.zeros(1, np.int64))
+
+
+def build_problem(
+    query: Any,
+    key: Any,
+    value: Any,
+    *,
+    causal: Any,
+    q_offset: Any,
+    window: Any,
+    mask: Any,
+    bias: Any,
+    kv_lens: Any,
+    scale: Any,
+    softcap: Any,
+    sinks: Any,
+) -> Problem:
+    """Check everything that can be wrong with a lookup, and return it in one form.
+
+    Raises
+    ------
+    ShapeError, OptionError, DtypeError
+        One sentence with the real numbers and the next step; `.argument` names the culprit.
+    """
+    arrays = [as_floats(query, "query"), as_floats(key, "key")]
+    if value is not None:
+        arrays.append(as_floats(value, "value"))
+    _check_arrays(*arrays)
+    plain = arrays[0].ndim == 2
+    batch_shape = arrays[0].shape[:-3]
+    q_len, kv_len = arrays[0].shape[-2], arrays[1].shape[-2]
+    heads = 1 if plain else arrays[0].shape[-3]
+    four = [_with_four_axes(array) for array in arrays]
+    sides, looks_back = check_window(window), check_causal(causal)
+    full = (*batch_shape, q_len, kv_len) if plain else (*batch_shape, heads, q_len, kv_len)
+    lens = check_kv_lens(kv_lens, batch_shape, kv_len)
+    asked = "causal" if looks_back else "window" if sides is not None else None
+    return Problem(
+        query=four[0],
+        key=four[1],
+        value=four[2] if value is not None else None,
+        batch_shape=batch_shape,
+        plain=plain,
+        causal=looks_back,
+        q_offset=check_q_offset(
+            q_offset,
+            batch_shape,
+            q_len=q_len,
+            kv_len=kv_len,
+            asked=asked,
+            padded=lens is not None,
+        ),
+        window=sides,
+        mask=None if mask is None else lay_over(check_mask(mask), "mask", full, plain),
+        bias=None if bias is None else lay_over(check_bias(bias), "bias", full, plain),
+        kv_lens=lens,
+        scale=check_scale(scale, four[0].shape[3]),
+        softcap=check_softcap(softcap),
+        sinks=None if sinks is None else check_sinks(sinks, heads, plain),
+    )
+
+
+def _with_four_axes(array: Array) -> Array:
+    if array.ndim == 2:
+        return array[None, None]
+    return array.reshape(prod(array.shape[:-3]), *array.shape[-3:])  # not -1: an axis may be 0
+
+
+def _check_arrays(query: Array, key: Array, value: Array | None = None) -> None:
+    named = {"query": query, "key": key} | ({} if value is None else {"value": value})
+    for argument, array in named.items():
+        if array.ndim < 2:
+            raise ShapeError(
+                argument,
+                "must have at least 2 axes, (length, dim); got shape "
+                f"{array.shape}. One vector is {argument}[None].",
+            )
+        if array.dtype != query.dtype:
+            raise DtypeError(
+                argument,
+                f"must share the query's dtype {query.dtype}; got {array.dtype}. "
+                "Cast one of them with .astype(...).",
+            )
+        if array.ndim != query.ndim:
+            raise ShapeError(
+                argument,
+                f"must have as many axes as the query, {query.ndim}; got {array.ndim} "
+                f"(shape {array.shape}). Add or drop leading axes.",
+            )
+        if array.shape[:-3] != query.shape[:-3]:
+            raise ShapeError(
+                argument,
+                f"must have the query's leading axes {query.shape[:-3]}; got "
+                f"{array.shape[:-3]} (shape {array.shape}). Leading axes are not broadcast: use "
+                "numpy.broadcast_to.",
+            )
+    if key.shape[-1] != query.shape[-1]:
+        raise ShapeError(
+            "key",
+            f"head_dim must equal the query's {query.shape[-1]}; got {key.shape[-1]} "
+            f"(key has shape {key.shape}). head_dim is the last axis.",
+        )
+    if value is not None and value.shape[-2] != key.shape[-2]:
+        raise ShapeError(
+            "value",
+            f"kv_len must equal the key's {key.shape[-2]}; got {value.shape[-2]} "
+            f"(value has shape {value.shape}). kv_len is the last axis but one.",
+        )
+    if query.ndim > 2:
+        _check_heads(query, key, value)
+
+
+def _check_heads(query: Array, key: Array, value: Array | None) -> None:
+    heads, kv_heads = query.shape[-3], key.shape[-3]
+    if value is not None and value.shape[-3] != kv_heads:
+        raise ShapeError(
+            "value",
+            f"kv_heads must equal the key's {kv_heads}; got {value.shape[-3]} "
+            f"(value has shape {value.shape}). kv_heads is the last axis but two.",
+        )
+    if heads and (not kv_heads or heads % kv_heads):
+        raise ShapeError(
+            "key",
+            f"kv_heads must divide the query's {heads} heads; got {kv_heads} (key has shape "
+            f"{key.shape}). Query head h uses kv head h // (heads // kv_heads).",
+        )
+
+
+def pick(chosen: Any, length: int, argument: str) -> IntArray:
+    """Return the indices of `chosen`: None (all), a slice, integers (negative: from the end), bools.
+
+    Raises
+    ------
+    OptionError
+        Where an index lies outside the axis of `length`.
+    DtypeError
+        Where `chosen` is none of these.
+    """
+    if chosen is None:
+        return np.arange(length)
+    if isinstance(chosen, slice):
+        return np.arange(length)[chosen]
+    array = np.atleast_1d(as_ndarray(chosen, argument))
+    if array.dtype == np.bool_ and array.shape == (length,):
+        return np.flatnonzero(array)
+    if (array.dtype.kind not in "iu" and array.size) or array.ndim != 1:
+        raise DtypeError(
+            argument,
+            f"must be None, a slice, a list of integers or {length} bools; got "
+            f"{array.dtype} of shape {array.shape}. E.g. {argument}=[0].",
+        )
+    outside = array[(array < -length) | (array >= length)]
+    if outside.size:
+        raise OptionError(
+            argument, f"must lie in 0 ... {length - 1}; got {outside[0]}. Positions count from 0."
+        )
+    return np.where(array < 0, array + length, array).astype(np.int64)

@@ -1,0 +1,103 @@
+"""How a token's text is shown: every character visible, nothing that can reorder or hide text.
+
+A token comes from a tokenizer or a file and is untrusted. ``readable`` is for every place where a
+person reads it; the text itself is kept as it came.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from softlookup.errors import DtypeError, ShapeError
+
+# Controls, lone surrogates, zero-width and bidirectional marks, line separators, BOM.
+_UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ud800-\udfff"
+    "\ufeff\ufff9-\uffff]"
+)
+_NAMED = {"\n": "⏎", "\t": "⇥"}
+
+
+def readable(token: str) -> str:
+    r"""Show `token` with its invisible characters spelt out.
+
+    Examples
+    --------
+    >>> readable("a\nb\u200b")
+    'a⏎b⟨200b⟩'
+    >>> readable("")
+    '⟨empty⟩'
+    """
+    if not token:
+        return "⟨empty⟩"
+    return _UNSEEN.sub(lambda found: _NAMED.get(found[0], f"⟨{ord(found[0]):04x}⟩"), token)
+
+
+def check_tokens(
+    tokens: Iterable[str] | None, length: int, argument: str, axis: str
+) -> tuple[str, ...]:
+    """Return `tokens` as a tuple of `length` texts; positions 0, 1, 2, ... where there are none.
+
+    Raises
+    ------
+    DtypeError
+        Where `tokens` is one string, or holds something that is not text.
+    ShapeError
+        Where their number is not `length`, the size of `axis`.
+    """
+    if tokens is None:
+        return tuple(str(position) for position in range(length))
+    if isinstance(tokens, str):
+        raise DtypeError(
+            argument,
+            f"must be a list of texts, one for each of {axis} {length}; got one string. "
+            "Pass a list.",
+        )
+    texts = tuple(tokens)
+    for position, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise DtypeError(
+                argument,
+                f"must hold texts; item {position} is a {type(text).__name__}. Pass str(token).",
+            )
+    if len(texts) != length:
+        raise ShapeError(
+            argument,
+            f"must hold one text for each of {axis} {length}; got {len(texts)}. "
+            "Leave it out to show positions.",
+        )
+    return texts
+
+
+def find_token(tokens: Sequence[str], wanted: str) -> int:
+    """Return the position of the token shown as `wanted`, or at ``@POSITION`` (0-based).
+
+    Raises
+    ------
+    ShapeError
+        Where there is none, or where several are shown alike; the message names what there is.
+    """
+    if wanted.startswith("@") and wanted[1:].lstrip("-").isdecimal():
+        position = int(wanted[1:])
+        if 0 <= position < len(tokens):
+            return position
+        raise ShapeError(
+            "query",
+            f"@{position} must be a position 0 ... {len(tokens) - 1}. Positions count from 0.",
+        )
+    found = [i for i, text in enumerate(tokens) if wanted in (text, readable(text))]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        places = ", ".join(f"@{position}" for position in found[:8])
+        raise ShapeError(
+            "query",
+            f"{wanted!r} must be one token; {len(found)} are shown like that. "
+            f"Choose a position: {places}.",
+        )
+    names = ", ".join(readable(text) for text in tokens[:8])
+    more = f", and {len(tokens) - 8} more" if len(tokens) > 8 else ""
+    raise ShapeError(
+        "query",
+        f"there is no token {wanted!r}; the tokens are {names}{more}. "
+        "Choose one of them, or @POSITION.",
+    )
