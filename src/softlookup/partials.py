@@ -86,12 +86,16 @@ def part_of_scores(scores: Array, visible: BoolArray | None, value: Array) -> Pa
 def blend(amounts: Array, visible: BoolArray | None, value: Array) -> Array:
     """Return ``amounts @ value`` where a hidden key adds nothing, whatever its value holds.
 
-    The product alone would turn ``0 * NaN`` of a hidden key into NaN. So a non-finite value is
-    taken out of it and put back, as NaN or inf in its own column, for the rows that see its key.
+    The product alone would turn ``0 * NaN`` of a hidden key into NaN. So where the product is not
+    finite, a non-finite value is taken out of it and put back, as NaN or inf in its own column, for
+    the rows that see its key.
     """
+    out = amounts @ value
+    if np.isfinite(out).all():  # every row meets every value, so all values are finite
+        return np.asarray(out)
     finite = np.isfinite(value)
     if finite.all():
-        return np.asarray(amounts @ value)
+        return np.asarray(out)
     out = amounts @ np.where(finite, value, 0)
     sees = np.broadcast_to(True if visible is None else visible, amounts.shape)
     counts = amounts.dtype.type

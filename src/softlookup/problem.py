@@ -292,7 +292,7 @@ def _check_heads(query: Array, key: Array, value: Array | None) -> None:
 
 
 def pick(chosen: Any, length: int, argument: str) -> IntArray:
-    """Return the indices of `chosen`: None (all), a slice, integers (negative: from the end), bools.
+    """Return the indices of `chosen`: None for all, a slice, integers (negative too) or bools.
 
     Raises
     ------

@@ -30,6 +30,7 @@ NAME = "blocked"
 _TILE_ROWS = 256
 _TILE_KEYS = 1024
 _TILE_CELLS = _TILE_ROWS * _TILE_KEYS
+_MOST_KEYS = 4096  # a float32 sum in one go; longer ones would lose digits
 
 
 def missing() -> str | None:
@@ -98,13 +99,14 @@ def _plan(problem: Problem, rows: int) -> _Plan:
     narrow = problem.causal or problem.window is not None
     most_rows = _TILE_ROWS if narrow else _TILE_CELLS // keys  # short tiles skip hidden keys
     row_step = max(1, min(rows, most_rows // group))
-    # a tile holds, for each key of a kv head, its scores and its row of K or V
-    per_key = max(group * row_step, problem.head_dim, problem.value_dim)
+    per_key = group * row_step
+    if problem.dtype != problem.compute_dtype:  # then a tile holds K and V in another dtype, too
+        per_key = max(per_key, problem.head_dim, problem.value_dim)
     kv_heads = max(1, min(problem.kv_heads, _TILE_CELLS // (per_key * keys)))
     batch = 1
     if kv_heads == problem.kv_heads:
         batch = max(1, min(problem.batch, _TILE_CELLS // (per_key * keys * kv_heads)))
-    keys = min(kv_len, max(_TILE_KEYS, _TILE_CELLS // (per_key * kv_heads * batch)))
+    keys = min(kv_len, _MOST_KEYS, max(_TILE_KEYS, _TILE_CELLS // (per_key * kv_heads * batch)))
     return _Plan(batch, kv_heads, row_step, keys)
 
 
