@@ -179,9 +179,10 @@ def check_q_offset(
     else:
         shape = () if alone else batch_shape
         array = as_integers(q_offset, "q_offset", shape, "the batch's shape")
-        if not array.size or np.abs(array).max() <= _FARTHEST:
+        outside = array[(array < -_FARTHEST) | (array > _FARTHEST)]
+        if not outside.size:
             return np.broadcast_to(array.reshape(-1), batch).copy()
-        farthest = int(array.flat[np.abs(array).argmax()])
+        farthest = int(outside[0])
     raise OptionError(
         "q_offset",
         f"must lie within -2**60 ... 2**60; got {farthest}. It positions query 0.",

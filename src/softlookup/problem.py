@@ -316,7 +316,6 @@ def pick(chosen: Any, length: int, argument: str) -> IntArray:
         )
     outside = array[(array < -length) | (array >= length)]
     if outside.size:
-        raise OptionError(
-            argument, f"must lie in 0 ... {length - 1}; got {outside[0]}. Positions count from 0."
-        )
+        there = f"lie in 0 ... {length - 1}" if length else "be empty, as that axis is"
+        raise OptionError(argument, f"must {there}; got {outside[0]}. Positions count from 0.")
     return np.where(array < 0, array + length, array).astype(np.int64)

@@ -153,7 +153,8 @@ def _part(problem: Problem, tile: Tile, value: Array | None, key_step: int, scra
 def _scaled_query(problem: Problem, tile: Tile) -> Array:
     """Return scale * query of a tile, (batch, kv_heads, group, rows, head_dim), contiguous."""
     query = problem.query[tile.batch, tile.heads(problem)][:, :, tile.rows]
-    scaled = query.astype(problem.compute_dtype, order="C") * problem.scale
+    scale = _within(problem.compute_dtype, problem.scale)
+    scaled = query.astype(problem.compute_dtype, order="C") * scale
     kv_heads = len(indices(tile.kv_heads, problem.kv_heads))
     return scaled.reshape(scaled.shape[0], kv_heads, problem.group, *scaled.shape[2:])
 
@@ -166,9 +167,10 @@ def _scores(problem: Problem, tile: Tile, query: Array, scratch: Array) -> Array
     scores = np.matmul(folded, key.swapaxes(-1, -2), out=scratch[: prod(shape)].reshape(shape))
     scores = scores.reshape(*query.shape[:-1], key.shape[-2])
     if problem.softcap is not None:
-        scores /= problem.softcap
+        softcap = max(_within(scores.dtype, problem.softcap), float(np.finfo(scores.dtype).tiny))
+        scores /= softcap
         np.tanh(scores, out=scores)
-        scores *= problem.softcap
+        scores *= softcap
     if problem.bias is not None:
         scores += _finite_in(scores.dtype, overlay_tile(problem, problem.bias, tile))
     return scores
@@ -189,6 +191,12 @@ def _readable(part: Array, dtype: np.dtype[Any]) -> Array:
     if part.dtype == dtype and columns == part.itemsize and rows >= columns * part.shape[-1]:
         return part
     return np.ascontiguousarray(part, dtype)
+
+
+def _within(dtype: np.dtype[Any], number: float) -> float:
+    """Return `number`, or the nearest one that `dtype` holds: 0 * inf must not arise."""
+    largest = float(np.finfo(dtype).max)
+    return min(max(number, -largest), largest)
 
 
 def _finite_in(dtype: np.dtype[Any], bias: Array) -> Array:

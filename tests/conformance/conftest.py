@@ -1,0 +1,1 @@
+from every_backend import backend, pytest_pyfunc_call  # noqa: F401
