@@ -1,0 +1,29 @@
+"""The worked example: three tokens in two dimensions, small enough to follow with a pencil."""
+
+import numpy as np
+
+from softlookup.captures import Capture
+from softlookup.lookup import Lookup
+from softlookup.tracing import Trace
+
+TOKENS = ("1", "2", "3")
+_ROWS = ((1.0, 0.0), (0.0, 1.0), (1.0, 1.0))
+
+
+def example() -> Capture:
+    """Return the worked example as a capture.
+
+    Queries, keys and values are all [1, 0], [0, 1], [1, 1]; the scale is the usual 1/√2.
+
+    Examples
+    --------
+    >>> example().lookup().attend()[0].round(3)
+    array([0.802, 0.599])
+    """
+    query, key, value = (np.array(_ROWS) for _ in range(3))
+    return Capture("the worked example", TOKENS, TOKENS, Lookup(query, key, value))
+
+
+def steps(rows: list[int] | None = None) -> Trace:
+    """Return the traced rows of the worked example, all of them by default."""
+    return example().lookup().trace(rows, tokens=TOKENS, key_tokens=TOKENS)

@@ -1,0 +1,102 @@
+import os
+
+import numpy as np
+import pytest
+
+from softlookup import captures, load
+from softlookup.captures import Capture, label
+from softlookup.errors import DtypeError, FileError, OptionError, ShapeError
+from softlookup.lookup import Lookup
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(FileError) as caught:
+        load(tmp_path / "none.json")
+    assert str(caught.value) == (
+        f"{tmp_path / 'none.json'}: must be a file; there is none. Check the path."
+    )
+
+
+def test_a_folder_is_named(tmp_path):
+    (tmp_path / "run.npz").mkdir()
+    with pytest.raises(FileError, match="it is a folder"):
+        load(tmp_path / "run.npz")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="hardware: no named pipes on this system")
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "run.json")
+    with pytest.raises(FileError, match="no regular file"):
+        load(tmp_path / "run.json")
+
+
+@pytest.mark.parametrize("name", ["run.npy", "run", "run.safetensors", "run.pkl"])
+def test_another_suffix_is_named(tmp_path, name):
+    (tmp_path / name).write_text("{}")
+    with pytest.raises(FileError, match=r"must end in \.json or \.npz"):
+        load(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["a\0b.json", "a" * 5000 + ".json"])
+def test_an_impossible_name_is_a_sentence(name):
+    with pytest.raises(FileError) as caught:
+        load(name)
+    assert str(caught.value).isprintable()
+
+
+def test_a_hostile_name_is_made_readable(tmp_path):
+    name = "\x1b[31m\u202e.json"
+    with pytest.raises(FileError) as caught:
+        load(tmp_path / name)
+    assert "\x1b" not in str(caught.value)
+    assert "\u202e" not in str(caught.value)
+
+
+def lookup(q_len=2, kv_len=3, heads=2, batch=(2, 3)):
+    rng = np.random.default_rng(1)
+    return Lookup(
+        rng.normal(size=(*batch, heads, q_len, 5)),
+        rng.normal(size=(*batch, heads, kv_len, 5)),
+        rng.normal(size=(*batch, heads, kv_len, 7)),
+    )
+
+
+def test_label_names_queries_and_keys():
+    capture = label(lookup(), tokens=["a", "b"], title="two")
+    assert isinstance(capture, Capture)
+    assert (capture.title, capture.tokens, capture.key_tokens) == (
+        "two", ("a", "b"), ("0", "1", "2"),
+    )  # fmt: skip
+    assert label(lookup(3, 3), tokens=["abc"] * 3).key_tokens == ("abc",) * 3
+    assert label(lookup()).title == "a lookup"
+
+
+def test_label_refuses_what_does_not_fit():
+    with pytest.raises(ShapeError, match="q_len 2"):
+        label(lookup(), tokens=["a"])
+    with pytest.raises(ShapeError, match="kv_len 3"):
+        label(lookup(), key_tokens=["a"])
+    with pytest.raises(DtypeError):
+        label(lookup(), tokens="ab")
+
+
+@pytest.mark.parametrize(
+    ("head", "batch", "culprit"),
+    [(2, 0, "head"), (-1, 0, "head"), (0, 6, "batch"), (0, -1, "batch")],
+)
+def test_a_head_that_is_not_there_is_named(head, batch, culprit):
+    with pytest.raises(OptionError) as caught:
+        label(lookup()).head(head, batch)
+    assert caught.value.argument == culprit
+
+
+def test_a_batch_entry_counts_the_last_axis_fastest():
+    look = lookup()
+    capture = label(look)
+    for entry, where in enumerate(np.ndindex(2, 3)):
+        np.testing.assert_array_equal(capture.head(1, entry).attend(), look.attend()[where][1])
+
+
+def test_the_forms_are_described_where_they_are_read():
+    for name in ("query", "tokens", "title", "softcap", "kv_lens", ".json", ".npz", "-inf"):
+        assert name in captures.__doc__
