@@ -1,0 +1,58 @@
+"""What ``softlookup doctor`` prints: what can run here, what cannot, and why."""
+
+import os
+import platform
+import sys
+from importlib import metadata
+
+from softlookup.backends import registry
+from softlookup.errors import ViewError
+
+PACKAGES = ("numpy", "ml_dtypes", "typer", "rich", "starlette", "uvicorn", "platformdirs")
+
+
+def diagnose() -> str:
+    """Return versions, backends and the page's state, in lines for a bug report."""
+    from softlookup.viewer.redirect import has_display
+
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    display = has_display(os.environ, sys.platform)
+    encoding = getattr(sys.stdout, "encoding", None) or "none"
+    lines = [
+        f"softlookup {_version('softlookup')}",
+        f"python     {python}",
+        f"machine    {platform.platform()}, {os.cpu_count()} CPUs",
+        "packages   " + ", ".join(f"{name} {_version(name)}" for name in PACKAGES),
+        f"terminal   {encoding}",
+        f"page       {_page()}",
+        f"display    {'yes' if display else 'no: the link is printed, no browser is opened'}",
+        *_backends(),
+        "Paste these lines into a bug report.",
+    ]
+    return "\n".join(lines)
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _page() -> str:
+    try:
+        from softlookup.viewer.server import page_script
+
+        return f"ready, a script of {len(page_script()):,} bytes"
+    except ImportError as error:
+        return f"cannot be served: {error}"
+    except ViewError as error:
+        return error.message
+
+
+def _backends() -> list[str]:
+    lines = []
+    for backend in registry.backends():
+        reason = backend.missing()
+        lines.append(f"backend    {backend.NAME}: {reason or 'can run here'}")
+    return lines

@@ -1,0 +1,70 @@
+"""What ``softlookup trace`` prints: chosen rows of one head, as text or exactly."""
+
+from typing import Any
+
+from softlookup import ledger
+from softlookup.captures import Capture
+from softlookup.errors import OptionError
+from softlookup.tokens import find_token
+from softlookup.tracing import Trace
+
+MOST_ROWS = 64  # without a chosen query
+MOST_KEYS = 8  # of one row, without --top
+LAYER_KEYS = 12  # columns that still fit a terminal
+
+
+def choose_rows(capture: Capture, query: str | None) -> list[int]:
+    """Return the row of `query`, or all rows where it is None and they can be read.
+
+    Raises
+    ------
+    OptionError
+        Where there are too many rows to print them all.
+    ShapeError
+        Where no token is shown as `query`, or several are.
+    """
+    if query is not None:
+        return [find_token(capture.tokens, query)]
+    count = len(capture.tokens)
+    if count > MOST_ROWS:
+        raise OptionError(
+            "query", f"must be given where there are more than {MOST_ROWS} tokens; there are "
+            f"{count}. Choose one by its text or position, e.g. --query @{count - 1}."
+        )  # fmt: skip
+    return list(range(count))
+
+
+def _trace(capture: Capture, query: str | None, head: int, batch: int) -> Trace:
+    rows = choose_rows(capture, query)
+    look = capture.head(head, batch)
+    return look.trace(rows=rows, tokens=capture.tokens, key_tokens=capture.key_tokens)
+
+
+def steps_text(capture: Capture, query: str | None, head: int, batch: int, top: int | None) -> str:
+    """Return the ledger of the chosen rows, then the layer where all are chosen and it is small."""
+    steps = _trace(capture, query, head, batch)
+    blocks = [
+        ledger.row_text(steps.record(i, top=MOST_KEYS if top is None else top))
+        for i in range(len(steps.rows))
+    ]
+    if query is None:
+        small = len(capture.key_tokens) <= LAYER_KEYS
+        blocks.append(
+            steps.layer() if small else
+            f"The layer as one matrix is written out up to {LAYER_KEYS} keys; here are "
+            f"{len(capture.key_tokens):,}."
+        )  # fmt: skip
+    return "\n\n".join(blocks)
+
+
+def records(
+    capture: Capture, query: str | None, head: int, batch: int, top: int | None
+) -> dict[str, Any]:
+    """Return the chosen rows with exact numbers, ready for JSON."""
+    steps = _trace(capture, query, head, batch)
+    return {
+        "title": capture.title,
+        "head": head,
+        "batch": batch,
+        "rows": [steps.record(i, top=top) for i in range(len(steps.rows))],
+    }

@@ -1,0 +1,87 @@
+"""The viewer: one session, several hosts. Here: a local page."""
+
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from softlookup import captures, lesson
+from softlookup.captures import Capture
+from softlookup.errors import DtypeError, OptionError
+from softlookup.lookup import Lookup
+from softlookup.viewer.redirect import has_display
+from softlookup.viewer.session import Session, Source
+from softlookup.viewer.view import View, announce
+
+__all__ = ["Session", "View", "show"]
+
+
+def show(
+    look: Lookup | Capture | str | os.PathLike[str] | None = None,
+    *,
+    tokens: Iterable[str] | None = None,
+    key_tokens: Iterable[str] | None = None,
+    title: str | None = None,
+    port: int | None = None,
+    open_browser: bool | None = None,
+) -> View:
+    """Open a lookup as a local page, and return at once.
+
+    The link is printed, and opened in a browser where there is a display. The page is served from
+    127.0.0.1 to whoever has the link, by a thread that ends with the program: a script calls
+    ``show(...).wait()``.
+
+    Parameters
+    ----------
+    look : Lookup, Capture, path or None
+        What to show; None is the lesson's worked example, a path is read by :func:`load`.
+    tokens, key_tokens : iterable of str, optional
+        One text for each query and for each key of a Lookup; positions where left out.
+    title : str, optional
+        What stands above it.
+    port : int, optional
+        Where to listen; 0 is any free port. Where left out: 8642, or the next free one.
+    open_browser : bool, optional
+        True and False are obeyed; where left out, a browser opens if there is a display.
+
+    Returns
+    -------
+    View
+        With ``.url``, ``.wait()`` and ``.close()``; also a context manager.
+
+    Raises
+    ------
+    ViewError
+        Where the port is in use.
+    DtypeError, ShapeError, OptionError, FileError
+        Where there is nothing that can be shown.
+    """
+    capture, source = _capture(look, tokens, key_tokens, title)
+    view = View(Session(capture, source), port)
+    print(announce(view), flush=True)
+    if has_display(os.environ, sys.platform) if open_browser is None else open_browser:
+        view.open_browser()
+    return view
+
+
+def _capture(
+    look: Lookup | Capture | str | os.PathLike[str] | None,
+    tokens: Iterable[str] | None,
+    key_tokens: Iterable[str] | None,
+    title: str | None,
+) -> tuple[Capture, Source]:
+    if isinstance(look, Lookup):
+        return captures.label(look, tokens=tokens, key_tokens=key_tokens, title=title), "lookup"
+    for name, given in (("tokens", tokens), ("key_tokens", key_tokens), ("title", title)):
+        if given is not None:
+            raise OptionError(name, "goes with a Lookup only; a capture has its own. Leave it out.")
+    if look is None:
+        return lesson.example(), "lesson"
+    if isinstance(look, Capture):
+        return look, "lookup"
+    if isinstance(look, str | Path | os.PathLike):
+        return captures.load(look), "file"
+    raise DtypeError(
+        "look", f"must be a Lookup, a Capture or a path; got {type(look).__name__}. "
+        "Build one with Lookup(query, key, value)."
+    )  # fmt: skip
