@@ -61,7 +61,8 @@ class Lookup:
     -----
     float16, bfloat16 and float32 accumulate in float32, float64 in float64. A row that sees no key
     gives 0, with ``lse = -inf`` (the sink, if there is one). A NaN or +inf score makes its own row
-    NaN, no other. Inputs are never written to.
+    NaN, no other. Inputs are never written to. Values are summed before the division, as in every
+    streaming kernel: those within a factor kv_len of the dtype's largest number may overflow.
 
     References
     ----------

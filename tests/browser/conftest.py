@@ -1,0 +1,57 @@
+"""A real view in this process, and Chromium to look at it."""
+
+import shutil
+
+import pytest
+from lesson_page import LessonPage
+
+import softlookup as sl
+
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        pytest.skip("chromium is missing: make browser installs it")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        pytest.skip('playwright is missing: pip install "softlookup[test]"')
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(chromium):
+    """Show a lookup (None: the lesson) and open it; afterwards the page must have stayed quiet."""
+    opened = []
+
+    def open_page(look=None, *, hash="", ready="ready", quiet=True, size=(1280, 900), **how):  # noqa: A002
+        shown = {name: how.pop(name) for name in ("tokens", "key_tokens", "title") if name in how}
+        view = sl.show(look, port=0, open_browser=False, **shown)
+        width, height = size
+        context = chromium.new_context(viewport={"width": width, "height": height}, **how)
+        page = LessonPage(context.new_page(), view)
+        opened.append((page, context, view, quiet))
+        page.open(hash, ready)
+        return page
+
+    yield open_page
+    for page, context, view, quiet in opened:
+        context.close()
+        view.close()
+        assert page.foreign == []
+        if quiet:
+            assert page.errors == []

@@ -1,0 +1,198 @@
+// The lookup of one query, step by step, in float64: the record that op `trace` answers, computed
+// here once a person has changed a number. tests/browser holds the two together within 1e-12.
+
+/** @typedef {import("./types.js").Problem} Problem */
+/** @typedef {import("./types.js").LedgerRecord} LedgerRecord */
+
+/** @param {readonly number[]} numbers */
+const sum = (numbers) => numbers.reduce((total, x) => total + x, 0);
+
+/**
+ * @param {readonly number[]} a
+ * @param {readonly number[]} b
+ */
+function dot(a, b) {
+  let total = 0;
+  for (let d = 0; d < a.length; d++) total += a[d] * b[d];
+  return total;
+}
+
+/**
+ * @param {readonly number[][]} vectors
+ * @param {number} size
+ */
+function sumVectors(vectors, size) {
+  return Array.from({ length: size }, (_, d) => sum(vectors.map((vector) => vector[d])));
+}
+
+/**
+ * The scores of one query against every key: before softmax.
+ * @param {Problem} problem
+ * @param {number} row
+ */
+function scoresOf(problem, row) {
+  const { softcap } = problem;
+  const products = problem.key.map((key) => dot(problem.query[row], key));
+  const scaled = products.map((product) => problem.scale * product);
+  const capped = softcap === null ? null : scaled.map((x) => softcap * Math.tanh(x / softcap));
+  const bias = problem.bias ? problem.bias[row].slice() : null;
+  const scores = (capped ?? scaled).map((x, j) => (bias ? x + bias[j] : x));
+  return { products, scaled, capped, bias, scores };
+}
+
+/**
+ * Softmax over the visible keys and the sink, in both readings.
+ * @param {readonly number[]} scores
+ * @param {readonly boolean[]} visible
+ * @param {number | null} sink
+ */
+function softmax(scores, visible, sink) {
+  const seen = scores.filter((_, j) => visible[j]);
+  const all = sink === null ? seen : [...seen, sink];
+  const row_max = all.length ? Math.max(...all) : -Infinity;
+  const exp = scores.map((x, j) => (visible[j] ? Math.exp(x) : 0));
+  const shifted_exp = scores.map((x, j) => (visible[j] ? Math.exp(x - row_max) : 0));
+  const own = sink === null ? null : { exp: Math.exp(sink), shifted_exp: Math.exp(sink - row_max) };
+  const row_sum = sum(shifted_exp) + (own ? own.shifted_exp : 0);
+  const broken = seen.some((x) => Number.isNaN(x) || x === Infinity);
+  const share = (/** @type {number} */ part) => (broken ? NaN : part / row_sum);
+  return {
+    exp,
+    exp_sum: sum(exp) + (own ? own.exp : 0),
+    row_max,
+    shifted_exp,
+    row_sum,
+    weights: shifted_exp.map((part, j) => (visible[j] ? share(part) : broken ? NaN : 0)),
+    sink: own && sink !== null ? { logit: sink, ...own, weight: share(own.shifted_exp) } : null,
+    lse: lseOf(seen, sink, broken, row_max, row_sum),
+  };
+}
+
+/**
+ * @param {readonly number[]} seen
+ * @param {number | null} sink
+ * @param {boolean} broken
+ * @param {number} row_max
+ * @param {number} row_sum
+ */
+function lseOf(seen, sink, broken, row_max, row_sum) {
+  if (broken) return NaN;
+  if (row_max === -Infinity) return seen.length || sink === null ? -Infinity : sink;
+  return row_max + Math.log(row_sum);
+}
+
+/**
+ * The positions of the `top` largest visible scores, ascending: ties go to the lower index, NaN
+ * comes last.
+ * @param {readonly number[]} scores
+ * @param {readonly boolean[]} visible
+ * @param {number} top
+ */
+function largest(scores, visible, top) {
+  const all = scores.map((_, j) => j);
+  if (top >= all.length) return all;
+  const numbers = all.filter((j) => visible[j] && !Number.isNaN(scores[j]));
+  const others = all.filter((j) => visible[j] && Number.isNaN(scores[j]));
+  numbers.sort((a, b) => (scores[b] > scores[a] ? 1 : scores[b] < scores[a] ? -1 : a - b));
+  return [...numbers, ...others].slice(0, top).sort((a, b) => a - b);
+}
+
+/**
+ * Every step of one row, as op `trace` answers it.
+ * @param {Problem} problem
+ * @param {number} row
+ * @param {number} [top] how many keys are listed; the others are summed in `rest`
+ * @returns {LedgerRecord}
+ */
+export function traceRow(problem, row, top = problem.key.length) {
+  const visible = problem.visible[row];
+  const before = scoresOf(problem, row);
+  const after = softmax(before.scores, visible, problem.sink);
+  const value = problem.value;
+  const contributions =
+    value && value.map((v, j) => v.map((x) => (visible[j] ? after.weights[j] * x : 0)));
+  const size = value && value.length ? value[0].length : 0;
+  const whole = {
+    ...before,
+    ...after,
+    visible,
+    contributions,
+    key: problem.key,
+    value,
+    key_tokens: problem.key_tokens,
+  };
+  const keys = largest(before.scores, visible, top);
+  return {
+    ...pick(whole, keys),
+    row,
+    token: problem.tokens[row],
+    position: problem.q_offset === null ? null : row + problem.q_offset,
+    query: problem.query[row],
+    keys,
+    weights_sum: sum(after.weights),
+    out: contributions && sumVectors(contributions, size),
+    scale: problem.scale,
+    softcap: problem.softcap,
+    visible_count: visible.filter(Boolean).length,
+    rest: restOf(whole, keys, size),
+  };
+}
+
+/**
+ * @typedef {Omit<LedgerRecord, "row" | "token" | "position" | "query" | "keys" | "weights_sum" | "out" |
+ *   "scale" | "softcap" | "visible_count" | "rest">} Whole
+ */
+
+/**
+ * @param {Whole} whole
+ * @param {readonly number[]} keys
+ * @returns {Whole}
+ */
+function pick(whole, keys) {
+  /** @template T @param {readonly T[]} items */
+  const at = (items) => keys.map((j) => items[j]);
+  return {
+    ...whole,
+    key: at(whole.key),
+    value: whole.value && at(whole.value),
+    key_tokens: at(whole.key_tokens),
+    visible: at(whole.visible),
+    products: at(whole.products),
+    scaled: at(whole.scaled),
+    capped: whole.capped && at(whole.capped),
+    bias: whole.bias && at(whole.bias),
+    scores: at(whole.scores),
+    exp: at(whole.exp),
+    shifted_exp: at(whole.shifted_exp),
+    weights: at(whole.weights),
+    contributions: whole.contributions && at(whole.contributions),
+  };
+}
+
+/**
+ * @param {Whole} whole
+ * @param {readonly number[]} keys
+ * @param {number} size
+ * @returns {import("./types.js").Rest | null}
+ */
+function restOf(whole, keys, size) {
+  const shown = new Set(keys);
+  const others = whole.scores.map((_, j) => j).filter((j) => !shown.has(j));
+  if (!others.length) return null;
+  /** @param {readonly number[]} numbers */
+  const total = (numbers) => sum(others.map((j) => numbers[j]));
+  const parts = whole.contributions;
+  return {
+    count: others.length,
+    visible: others.filter((j) => whole.visible[j]).length,
+    exp: total(whole.exp),
+    shifted_exp: total(whole.shifted_exp),
+    weight: total(whole.weights),
+    contribution:
+      parts &&
+      sumVectors(
+        others.map((j) => parts[j]),
+        size,
+      ),
+  };
+}

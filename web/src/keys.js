@@ -1,0 +1,62 @@
+// Which key does what. A key that is typed into a field belongs to the field.
+
+/** @type {Record<string, string>} */
+const ARROWS = {
+  ArrowLeft: "left",
+  ArrowRight: "right",
+  ArrowUp: "up",
+  ArrowDown: "down",
+  Home: "home",
+  End: "end",
+};
+
+/** @type {Record<string, [string, string]>} */
+const PLAIN = {
+  Backspace: ["back", ""],
+  a: ["all", ""],
+  ",": ["query-by", "-1"],
+  ".": ["query-by", "1"],
+  e: ["spot", ""],
+  "+": ["add", "query"],
+  n: ["rename", ""],
+  u: ["reset", ""],
+  s: ["scale", ""],
+  r: ["reading", "other"],
+  m: ["layer", ""],
+  x: ["exercise", ""],
+  y: ["another", ""],
+  "[": ["section", "back"],
+  "]": ["section", "next"],
+  c: ["copy", ""],
+  l: ["link", ""],
+  "?": ["help", ""],
+  Escape: ["ledger", ""],
+};
+
+/**
+ * The action of a key press, with its argument; null where the key is not ours.
+ * @param {KeyboardEvent} event
+ * @param {Element | null} target
+ * @returns {[string, string] | null}
+ */
+export function actionOf(event, target) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return null;
+  if (target?.closest("dialog")) return null;
+  const { key } = event;
+  if (target?.matches("input.edit")) {
+    if (key === "Enter") return ["commit", /** @type {HTMLInputElement} */ (target).value];
+    return key === "Escape" ? ["cancel", ""] : null;
+  }
+  if (target?.matches("input, select, textarea")) return key === "Escape" ? ["ledger", ""] : null;
+  const pressed = target?.matches("button") ?? false;
+  if (key === " ") return event.shiftKey ? ["back", ""] : pressed ? null : ["next", ""];
+  if (key in ARROWS) return [moved(target), ARROWS[key]];
+  if (/^[1-9]$/.test(key)) return ["query", String(Number(key) - 1)];
+  return PLAIN[key.length === 1 ? key.toLowerCase() : key] ?? null;
+}
+
+/** @param {Element | null} target */
+function moved(target) {
+  if (target?.closest("table.tokens")) return "move-spot";
+  return target?.closest("table.matrix") ? "move-cell" : "move";
+}

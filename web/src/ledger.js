@@ -1,0 +1,286 @@
+// The ledger: columns are keys, rows are steps; the right margin holds what a step adds up to.
+import { chip, tokenName } from "./chip.js";
+import { colorClass } from "./color.js";
+import { h } from "./dom.js";
+import { breadth, count } from "./numbers.js";
+import { readout } from "./readout.js";
+import {
+  cursorOf,
+  hasLayer,
+  isFinished,
+  isIn,
+  isUnfolded,
+  isWhole,
+  pointOf,
+  sceneSteps,
+} from "./scene.js";
+import { columnsOf, ledgerRows, rowNote, stepName } from "./steps.js";
+
+/** @typedef {import("./scene.js").Scene} Scene */
+/** @typedef {import("./types.js").Column} Column */
+/** @typedef {import("./types.js").Cell} Cell */
+/** @typedef {import("./types.js").LedgerRow} LedgerRow */
+
+/** @param {Scene} scene @param {Set<string>} lights */
+export function ledgerPart(scene, lights) {
+  const { state, tokens, record } = scene;
+  const title = h(
+    "h2",
+    { id: "ledger-title" },
+    `What token ${tokenName(tokens, state.row)} reads, step by step`,
+  );
+  const note = record && isUnfolded("exp", state.step) ? rowNote(record, state.reading) : null;
+  return h(
+    "section",
+    { class: "ledger-part", "data-key": "ledger", "aria-labelledby": "ledger-title" },
+    h("div", { class: "titled" }, title, switches(scene)),
+    record
+      ? table(scene, lights)
+      : h("p", { class: "quiet panel waiting" }, "Asking for this row …"),
+    readoutLine(scene),
+    note && h("p", { class: "note" }, note),
+    stepsLine(scene),
+  );
+}
+
+/** Scale and the two readings of softmax.  @param {Scene} scene */
+function switches({ state }) {
+  const { editable, editable_reason: reason } = state.info;
+  const reading = (/** @type {string} */ name) =>
+    h(
+      "button",
+      {
+        type: "button",
+        "data-act": "reading",
+        "data-arg": name,
+        "aria-pressed": String(state.reading === name),
+      },
+      name,
+    );
+  return h(
+    "div",
+    { class: "switches" },
+    h(
+      "button",
+      {
+        type: "button",
+        class: "switch",
+        role: "switch",
+        "data-act": "scale",
+        "aria-checked": String(state.scaled),
+        "aria-disabled": editable ? null : "true",
+        title: editable ? null : reason,
+      },
+      `scale ${state.scaled ? "on" : "off"}`,
+    ),
+    h(
+      "span",
+      { class: "choice", role: "group", "aria-label": "reading of softmax" },
+      reading("textbook"),
+      reading("shifted"),
+    ),
+  );
+}
+
+/** @param {Scene} scene @param {Set<string>} lights */
+function table(scene, lights) {
+  const { record, state } = scene;
+  if (!record) return null;
+  const columns = columnsOf(record);
+  const options = { reading: state.reading, scaled: state.scaled };
+  const [point, cursor] = [pointOf(scene), cursorOf(scene)];
+  const lines = ledgerRows(record, options);
+  const rows = lines.map((row) =>
+    tableRow(row, columns, {
+      unfolded: isUnfolded(row.id, state.step),
+      lights,
+      at: point?.step === row.id ? point.column : -1,
+      stop: cursor?.step === row.id ? cursor.column : -1,
+    }),
+  );
+  return h(
+    "div",
+    { class: "scroll panel" },
+    h(
+      "table",
+      {
+        class: `ledger${columns.length > 6 ? " many" : ""}`,
+        role: "grid",
+        "aria-labelledby": "ledger-title",
+        vars: widths(lines, columns),
+      },
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          h("td", { class: "step" }),
+          columns.map((column) => headCell(scene, column)),
+        ),
+      ),
+      h("tbody", {}, rows),
+    ),
+  );
+}
+
+/**
+ * How wide the columns are, from all their numbers, unfolded or not: so that unfolding moves
+ * nothing.
+ * @param {LedgerRow[]} lines
+ * @param {Column[]} columns
+ */
+function widths(lines, columns) {
+  const size = (/** @type {Cell} */ { label, text, note, strong }) =>
+    Math.max(
+      breadth(label ? `${label} ${text}` : text) * (strong ? 1.16 : 1),
+      0.8 * breadth(note ?? ""),
+    );
+  const widest = (/** @type {number[]} */ sizes) => `${Math.max(4, ...sizes).toFixed(1)}ch`;
+  return {
+    "--cell": widest(lines.flatMap(({ cells }) => cells.slice(0, -1).map(size))),
+    "--margin": widest(lines.map(({ cells }) => size(cells[columns.length - 1]))),
+    "--keys": String(columns.length - 1),
+  };
+}
+
+/** @param {Scene} scene @param {Column} column */
+function headCell({ keyTokens, record }, column) {
+  if (column.kind === "key") return h("th", { scope: "col" }, chip(keyTokens, column.key));
+  if (column.kind === "sum")
+    return h("th", { scope: "col", class: "margin" }, h("span", { class: "unseen" }, "adds up to"));
+  const others = record?.keys.length ? "the other" : "all";
+  const text =
+    column.kind === "sink" ? "sink" : `${others} ${count(record?.rest?.count ?? 0)} keys`;
+  return h("th", { scope: "col", class: column.kind }, text);
+}
+
+/**
+ * @param {LedgerRow} row
+ * @param {Column[]} columns
+ * @param {{unfolded: boolean, lights: Set<string>, at: number, stop: number}} how  `stop`: the cell that Tab reaches
+ */
+function tableRow(row, columns, { unfolded, lights, at, stop }) {
+  const cells = row.cells.map((cell, c) => {
+    const column = columns[c];
+    const tint =
+      unfolded && row.id === "weight" && column.kind === "key" && !cell.hidden && !cell.lost;
+    const names = [
+      column.kind === "sum" ? "margin" : column.kind,
+      c === at && "at",
+      unfolded && lights.has(`${row.id}:${c}`) && "lit",
+      unfolded && cell.hidden && "hatched",
+      cell.lost && "lost",
+      tint && `tint ${colorClass(column.key)}`,
+    ];
+    return h(
+      "td",
+      {
+        class: names.filter(Boolean).join(" "),
+        "data-act": "at",
+        "data-arg": `${row.id}:${c}`,
+        tabindex: c === stop ? 0 : -1,
+        vars: tint ? { "--w": String(cell.weight ?? 0) } : {},
+      },
+      unfolded
+        ? cellText(cell, tint)
+        : h("span", { class: "later-step", "aria-label": "not yet" }, cell.text ? "·" : ""),
+    );
+  });
+  return h(
+    "tr",
+    { class: unfolded ? "unfolded" : "", "data-key": row.id },
+    h("th", { scope: "row", class: "step" }, h("b", {}, row.name), h("span", {}, row.how)),
+    cells,
+  );
+}
+
+/** @param {Cell} cell @param {boolean} bar */
+function cellText(cell, bar) {
+  return [
+    cell.label ? h("span", { class: "label" }, `${cell.label} `) : null,
+    cell.strong ? h("b", {}, cell.text) : h("span", {}, cell.text),
+    cell.note ? h("small", {}, cell.note) : null,
+    bar && h("span", { class: "bar", "aria-hidden": "true" }),
+  ];
+}
+
+/** @param {Scene} scene */
+function readoutLine(scene) {
+  const { record, state } = scene;
+  const point = pointOf(scene);
+  let formula = "";
+  let exactly = "";
+  if (record && point && isUnfolded(point.step, state.step)) {
+    ({ formula, exactly } = readout(record, point, {
+      reading: state.reading,
+      scaled: state.scaled,
+    }));
+  } else if (record && point) {
+    const [name] = stepName(point.step, record, state);
+    exactly = `${name}: not worked out yet. Guess it, then press Space.`;
+  }
+  return h(
+    "output",
+    { class: "readout", "aria-live": "polite" },
+    h("span", { class: "formula" }, formula),
+    formula && exactly ? " " : "",
+    h("span", { class: "exactly" }, exactly),
+  );
+}
+
+/** Where the reader stands, and the way on.  @param {Scene} scene */
+function stepsLine(scene) {
+  const { state } = scene;
+  const steps = sceneSteps(scene);
+  const done = steps.filter((id) => isUnfolded(id, state.step)).length;
+  const onward = nextLabel(scene, done);
+  return h(
+    "div",
+    { class: "steps" },
+    h(
+      "button",
+      { type: "button", class: "plain", "data-act": "back", disabled: done === 0 },
+      "Back",
+    ),
+    h(
+      "button",
+      { type: "button", class: "main", "data-act": "next", disabled: onward === null },
+      onward ?? "Every step is shown",
+    ),
+    done < steps.length &&
+      h("button", { type: "button", class: "link", "data-act": "all" }, "show all"),
+    h("span", { class: "quiet where" }, whyOf(scene, done)),
+  );
+}
+
+/** @param {Scene} scene @param {number} done */
+function nextLabel(scene, done) {
+  const { record, state, tokens } = scene;
+  const id = sceneSteps(scene)[done];
+  if (record && id) return `Next: ${stepName(id, record, state)[0]}`;
+  const waiting = tokens.findIndex((_, row) => !isIn(state, row));
+  if (scene.small && waiting >= 0) return `Next query: ${tokenName(tokens, waiting)}`;
+  return !state.layer && isWhole(scene) && hasLayer(scene) ? "All queries at once" : null;
+}
+
+/** @type {Record<import("./types.js").Progress, string>} */
+const WHY = {
+  none: "One step at a time: press Space.",
+  score: "A large score: query and key point the same way. 0: they have nothing in common.",
+  scaled: "Long vectors make large scores; dividing keeps them in the same range.",
+  capped: "The softcap bends large scores back below its limit.",
+  biased: "A bias is added to each score.",
+  visible: "Hidden keys take no part from here on.",
+  shifted: "Subtracting the largest score changes no weight and keeps exp at most 1.",
+  exp: "exp makes every number positive, and large scores much larger.",
+  weight: "Dividing by the sum makes shares of one whole.",
+  reads: "Each key gives its value, as much as its weight says; added up, that is the output.",
+};
+
+/** @param {Scene} scene @param {number} done */
+function whyOf(scene, done) {
+  const steps = sceneSteps(scene);
+  if (isFinished(scene)) return WHY.reads;
+  return done ? WHY[steps[done - 1]] : WHY.none;
+}

@@ -1,0 +1,144 @@
+// One listener for each kind of event: what was meant stands in data-act and data-arg.
+import { actionOf } from "./keys.js";
+
+/** @typedef {import("./types.js").State} State */
+
+/**
+ * @typedef {object} Hands
+ * @property {(name: string, argument: string) => void} act
+ * @property {(changes: import("./actions.js").Changes) => void} update
+ * @property {() => State} state
+ */
+
+/** @param {Event} event */
+const elementOf = (event) => (event.target instanceof Element ? event.target : null);
+
+/**
+ * @param {HTMLElement} root
+ * @param {ShadowRoot} shadow
+ * @param {Hands} hands
+ * @returns {() => void} what stops listening
+ */
+export function listen(root, shadow, hands) {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  /** @type {[string, (event: any) => void][]} */
+  const inside = [
+    ["click", (event) => clicked(event, hands)],
+    ["input", (event) => typed(event, hands)],
+    ["change", (event) => picked(event, hands)],
+    ["submit", (event) => submitted(event, hands)],
+    ["focusout", (event) => left(event, hands)],
+    ["pointerover", (event) => hovered(event, hands)],
+  ];
+  for (const [kind, listener] of inside) shadow.addEventListener(kind, listener, { signal });
+  root.addEventListener("pointerleave", () => hovered(null, hands), { signal });
+  root.ownerDocument.addEventListener("keydown", (event) => pressed(event, root, shadow, hands), {
+    signal,
+  });
+  return () => stopping.abort();
+}
+
+/** @param {Event} event @param {Hands} hands */
+function clicked(event, { act }) {
+  const meant = elementOf(event)?.closest("[data-act]");
+  if (!meant || meant.hasAttribute("disabled")) return;
+  act(meant.getAttribute("data-act") ?? "", meant.getAttribute("data-arg") ?? "");
+}
+
+/**
+ * Keep what is typed at once, so that no answer from the server can sweep it away.
+ * @param {Event} event
+ * @param {Hands} hands
+ */
+function typed(event, { state, update }) {
+  const field = elementOf(event);
+  if (!(field instanceof HTMLInputElement)) return;
+  const { turn } = state();
+  const index = field.getAttribute("data-field");
+  if (index !== null) {
+    const answers = [...turn.typed];
+    answers[Number(index)] = field.value;
+    update({ turn: { ...turn, typed: answers, trouble: null } });
+  }
+  const choice = field.getAttribute("data-choice");
+  if (choice !== null) update({ turn: { ...turn, typed: [choice], verdict: null, trouble: null } });
+}
+
+/**
+ * A number field of query, head or batch: held within its limits.
+ * @param {Event} event
+ * @param {Hands} hands
+ */
+function picked(event, { act, state, update }) {
+  const field = elementOf(event);
+  const name = field?.getAttribute("data-change");
+  if (!(field instanceof HTMLInputElement) || !name) return;
+  const value = field.valueAsNumber;
+  const most = Number(field.max);
+  if (Number.isInteger(value) && value >= 0 && value <= most) {
+    act(name, String(value));
+    field.focus();
+    return;
+  }
+  update({ notice: `${name}: a whole number 0 … ${most}; got “${field.value}”.` });
+  field.value = String(state()[name === "query" ? "row" : name === "head" ? "head" : "batch"]);
+}
+
+/** @param {Event} event @param {Hands} hands */
+function submitted(event, { act }) {
+  const form = elementOf(event)?.getAttribute("data-form");
+  if (!form) return; // the forms that close dialogs
+  event.preventDefault();
+  act(form, "");
+}
+
+/**
+ * Leaving an open number takes it, once the focus has arrived elsewhere.
+ * @param {FocusEvent} event
+ * @param {Hands} hands
+ */
+function left(event, { act, state }) {
+  const field = elementOf(event);
+  if (!(field instanceof HTMLInputElement) || !field.matches(".edit")) return;
+  const { editing } = state();
+  const next = event.relatedTarget;
+  const value = field.value;
+  setTimeout(() => {
+    if (!editing || state().editing !== editing) return;
+    act("commit", value);
+    if (next instanceof HTMLElement && next.isConnected) next.focus();
+  });
+}
+
+/** @param {PointerEvent | null} event @param {Hands} hands */
+function hovered(event, { state, update }) {
+  if (event && event.pointerType !== "mouse") return;
+  const cell = event && elementOf(event)?.closest("table.ledger td[data-arg]");
+  const [step, column] = cell ? (cell.getAttribute("data-arg") ?? "").split(":") : [];
+  const before = state().hover;
+  if (!cell) {
+    if (before) update({ hover: null });
+  } else if (before?.step !== step || before?.column !== Number(column)) {
+    update({
+      hover: { step: /** @type {import("./types.js").StepId} */ (step), column: Number(column) },
+    });
+  }
+}
+
+/**
+ * @param {KeyboardEvent} event
+ * @param {HTMLElement} root
+ * @param {ShadowRoot} shadow
+ * @param {Hands} hands
+ */
+function pressed(event, root, shadow, { act }) {
+  const path = event.composedPath();
+  const outside = !path.includes(root) && event.target !== root.ownerDocument.body;
+  if (event.defaultPrevented || outside || shadow.querySelector("dialog[open]")) return;
+  const target = path.includes(root) && path[0] instanceof Element ? path[0] : null;
+  const action = actionOf(event, target);
+  if (!action) return;
+  event.preventDefault();
+  act(...action);
+}

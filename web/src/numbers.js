@@ -1,0 +1,101 @@
+// How a number is written: three decimals for reading, every digit where it says "exactly".
+
+/** @param {string} text */
+const minus = (text) => text.replaceAll("-", "−");
+
+/** @param {number} x */
+function unusual(x) {
+  if (Number.isNaN(x)) return "NaN";
+  if (x === Infinity) return "∞";
+  if (x === -Infinity) return "−∞";
+  return null;
+}
+
+/**
+ * Three decimals; a power of ten where three decimals would show nothing or too much. As
+ * numerals.py does.
+ * @param {number} x
+ */
+export function rounded(x) {
+  const word = unusual(x);
+  if (word) return word;
+  const size = Math.abs(x);
+  if (size !== 0 && size < 0.0005) return minus(x.toExponential(1));
+  if (size >= 1e9) return minus(x.toExponential(3).replace("+", ""));
+  return minus((x === 0 ? 0 : x).toFixed(3));
+}
+
+/**
+ * A given number: whole ones bare, others with as many of three decimals as they need.
+ * @param {number} x
+ */
+export function short(x) {
+  if (Number.isInteger(x) && Math.abs(x) < 1e9) return minus(String(x === 0 ? 0 : x));
+  const text = rounded(x);
+  return /^−?\d+\.\d+$/.test(text) ? text.replace(/\.?0+$/, "") : text;
+}
+
+/**
+ * Every digit that tells this float64 from its neighbours.
+ * @param {number} x
+ */
+export function exact(x) {
+  return unusual(x) ?? minus(String(x));
+}
+
+/**
+ * @param {readonly number[]} numbers
+ * @param {(x: number) => string} [write]
+ * @param {number} [most] how many numbers are written before "... more"
+ */
+export function vector(numbers, write = rounded, most = 4) {
+  if (numbers.length <= most) return `[${numbers.map(write).join(", ")}]`;
+  const first = numbers
+    .slice(0, most - 1)
+    .map(write)
+    .join(", ");
+  return `[${first}, … ${count(numbers.length - most + 1)} more]`;
+}
+
+/** As it stands after a sign: a negative number in brackets.  @param {number} x */
+export const bracketed = (x) => (x < 0 ? `(${short(x)})` : short(x));
+
+/** About how many digits wide a text is.  @param {string} text */
+export const breadth = (text) => [...text].reduce((total, letter) => total + breadthOf(letter), 0);
+
+/** @param {string} letter */
+function breadthOf(letter) {
+  if (/[\s.,·[\]()]/.test(letter)) return 0.5;
+  return /[−+…]/.test(letter) ? 1.35 : 1;
+}
+
+/**
+ * A vector for a narrow column: a long one by its first numbers.
+ * @param {readonly number[]} numbers
+ * @param {number} [first]
+ */
+export function brief(numbers, first = 2) {
+  if (numbers.length <= first + 1) return vector(numbers);
+  return `[${numbers.slice(0, first).map(rounded).join(", ")}, …]`;
+}
+
+/** @param {number} n */
+export function count(n) {
+  return String(n).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+/**
+ * The number in a text that a person typed, or the sentence that says what is wrong with it.
+ * @param {string} text
+ * @returns {{number: number} | {sentence: string}}
+ */
+export function parseNumber(text) {
+  const plain = text.trim().replaceAll("−", "-");
+  const match = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(?:\s*\/\s*(\d+\.?\d*))?$/i.exec(plain);
+  const number = match ? Number(match[1]) / (match[2] === undefined ? 1 : Number(match[2])) : NaN;
+  if (Number.isFinite(number)) return { number: number === 0 ? 0 : number };
+  const got =
+    plain === "" ? "nothing" : `“${plain.length > 24 ? `${plain.slice(0, 24)}…` : plain}”`;
+  if (match) return { sentence: `A number here must be finite; got ${got}. Type a smaller one.` };
+  return { sentence: `Type one number, such as 2, −0.5 or 1/3; got ${got}.` };
+}

@@ -1,0 +1,56 @@
+import { h } from "./dom.js";
+import { turnPart } from "./exercises.js";
+import { gridPart } from "./grid.js";
+import { header, notices } from "./header.js";
+import { footer } from "./help.js";
+import { layerPart } from "./layer.js";
+import { ledgerPart } from "./ledger.js";
+import { articlePart, contentsPart, recapPart } from "./lesson_text.js";
+import { lightsOf } from "./lights.js";
+import { hasLayer, isUnfolded, pointOf } from "./scene.js";
+import { tokensTable } from "./tokens_table.js";
+
+/**
+ * The whole page, drawn anew from the scene; `patch` keeps what is already there.
+ * @param {import("./scene.js").Scene} scene
+ * @returns {Node[]}
+ */
+export function pageView(scene) {
+  const { state } = scene;
+  if (!scene.tokens.length) {
+    return [
+      header(state),
+      h("p", { class: "alone" }, "This lookup has no queries: there is nothing to look up."),
+    ];
+  }
+  const lights = litBy(scene);
+  return [
+    header(state),
+    ...notices(state),
+    h(
+      "main",
+      { "data-key": "main", class: state.info.source === "lesson" ? "" : "wide" },
+      h("div", { class: "left" }, tokensTable(scene, lights), contentsPart(state)),
+      h(
+        "div",
+        { class: "center" },
+        ledgerPart(scene, lights),
+        state.layer && hasLayer(scene) ? layerPart(scene) : null,
+        articlePart(state),
+      ),
+      h("div", { class: "right" }, gridPart(scene, lights), turnPart(state), recapPart(state)),
+    ),
+    footer(scene.tokens.length),
+  ];
+}
+
+/**
+ * Nothing lights up for a step that is not worked out yet.
+ * @param {import("./scene.js").Scene} scene
+ */
+function litBy(scene) {
+  const { record, state } = scene;
+  const point = pointOf(scene);
+  if (!record || !point || !isUnfolded(point.step, state.step)) return new Set();
+  return lightsOf(record, point, state.reading);
+}

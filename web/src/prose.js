@@ -1,0 +1,10 @@
+// Words of the lesson, with d_k written as it is spoken of: a letter and its index.
+import { h } from "./dom.js";
+
+/**
+ * @param {string} text
+ * @returns {(Node | string)[]}
+ */
+export function prose(text) {
+  return text.split(/(?<=d)_([kv])\b/).map((part, i) => (i % 2 ? h("sub", {}, part) : part));
+}

@@ -1,0 +1,303 @@
+// The ledger of one query: which steps and columns there are, and what stands in each cell.
+import { bracketed, brief, count, exact, rounded, short, vector } from "./numbers.js";
+import { isDefaultScale } from "./problem.js";
+
+/** @typedef {import("./types.js").LedgerRecord} LedgerRecord */
+/** @typedef {import("./types.js").StepId} StepId */
+/** @typedef {import("./types.js").Cell} Cell */
+/** @typedef {import("./types.js").Column} Column */
+/** @typedef {import("./types.js").Reading} Reading */
+/** @typedef {{reading: Reading, scaled: boolean}} Options */
+
+/** @type {readonly StepId[]} */
+export const ORDER = [
+  "score",
+  "scaled",
+  "capped",
+  "biased",
+  "visible",
+  "shifted",
+  "exp",
+  "weight",
+  "reads",
+];
+
+/** @param {LedgerRecord} record @returns {Column[]} */
+export function columnsOf(record) {
+  /** @type {Column[]} */
+  const columns = record.keys.map((key, index) => ({ kind: "key", index, key }));
+  if (record.rest) columns.push({ kind: "rest" });
+  if (record.sink) columns.push({ kind: "sink" });
+  columns.push({ kind: "sum" });
+  return columns;
+}
+
+/** @param {LedgerRecord} record */
+function hidesKeys(record) {
+  return (
+    record.visible.includes(false) ||
+    (record.rest !== null && record.rest.visible < record.rest.count)
+  );
+}
+
+/**
+ * The steps that this row has, in order: those that change nothing are left out.
+ * @param {LedgerRecord} record
+ * @param {Reading} reading
+ * @returns {StepId[]}
+ */
+export function stepsOf(record, reading) {
+  /** @type {Partial<Record<StepId, boolean>>} */
+  const present = {
+    capped: record.capped !== null,
+    biased: record.bias !== null,
+    visible: hidesKeys(record),
+    shifted: reading === "shifted",
+    reads: record.out !== null,
+  };
+  return ORDER.filter((id) => present[id] ?? true);
+}
+
+/**
+ * The last step before softmax, whose numbers are exponentiated.
+ * @param {LedgerRecord} record
+ * @returns {StepId}
+ */
+export function lastScore(record) {
+  return record.bias ? "biased" : record.capped ? "capped" : "scaled";
+}
+
+/**
+ * Why the textbook form gives no weights here, where it does not: float64 has run out.
+ * @param {LedgerRecord} record
+ * @param {Reading} reading
+ * @returns {"overflow" | "underflow" | null}
+ */
+export function lostIn(record, reading) {
+  const numbers = record.visible_count > 0 && Number.isFinite(record.row_max);
+  if (reading === "shifted" || !numbers) return null;
+  if (record.exp_sum === Infinity) return "overflow";
+  return record.exp_sum === 0 ? "underflow" : null;
+}
+
+/** @param {LedgerRecord} record @param {boolean} scaled @returns {string} */
+export function scaleText(record, scaled) {
+  const size = record.query.length;
+  if (!scaled) return "scale off: × 1";
+  if (isDefaultScale(record.scale, size)) return `÷ √${size} = ${short(Math.sqrt(size))}`;
+  return `× ${short(record.scale)}`;
+}
+
+/**
+ * The name of a step and, in a few words, how it is done.
+ * @param {StepId} id
+ * @param {LedgerRecord} record
+ * @param {Options} options
+ * @returns {[string, string]}
+ */
+export function stepName(id, record, options) {
+  const cap = record.softcap === null ? "" : short(record.softcap);
+  switch (id) {
+    case "score":
+      return ["score", "query · key"];
+    case "scaled":
+      return ["scaled", scaleText(record, options.scaled)];
+    case "capped":
+      return ["capped", `${cap} · tanh(x ÷ ${cap})`];
+    case "biased":
+      return ["biased", "+ bias"];
+    case "visible":
+      return ["may look", "hidden drop out"];
+    case "shifted":
+      return ["shifted", "− the largest"];
+    case "exp":
+      return ["exp", options.reading === "shifted" ? "at most 1" : "all positive"];
+    case "weight":
+      return ["weight", "÷ sum"];
+    case "reads":
+      return ["reads", "weight × value"];
+  }
+}
+
+/** @param {LedgerRecord} record @param {number} index */
+function terms(record, index) {
+  const key = record.key[index];
+  if (key.length === 0 || key.length > 3) return undefined;
+  return record.query.map((x, d) => `${bracketed(x)}·${bracketed(key[d])}`).join(" + ");
+}
+
+/**
+ * What stands below a key.
+ * @param {StepId} id
+ * @param {LedgerRecord} record
+ * @param {number} index
+ * @param {Reading} reading
+ * @returns {Cell}
+ */
+function keyCell(id, record, index, reading) {
+  const late = ORDER.indexOf(id) >= ORDER.indexOf("visible");
+  if (late && !record.visible[index]) return { text: "hidden", hidden: true };
+  const lost = lostIn(record, reading);
+  switch (id) {
+    case "score":
+      return { text: short(record.products[index]), note: terms(record, index) };
+    case "scaled":
+      return { text: rounded(record.scaled[index]) };
+    case "capped":
+      return { text: rounded(/** @type {number[]} */ (record.capped)[index]) };
+    case "biased":
+      return {
+        text: rounded(record.scores[index]),
+        note: `+ ${bracketed(/** @type {number[]} */ (record.bias)[index])}`,
+      };
+    case "visible":
+      return { text: "yes" };
+    case "shifted":
+      return { text: rounded(record.scores[index] - record.row_max) };
+    case "exp":
+      return expCell(reading === "shifted" ? record.shifted_exp[index] : record.exp[index], lost);
+    case "weight":
+      return lost ? { text: "—", lost: true } : weightCell(record.weights[index]);
+    case "reads":
+      return lost ? { text: "—", lost: true } : readsCell(record, record.contributions?.[index]);
+  }
+}
+
+/** @param {number} exp @param {"overflow" | "underflow" | null} lost @returns {Cell} */
+function expCell(exp, lost) {
+  if (lost === "overflow" && exp === Infinity) return { text: "overflow", lost: true };
+  if (lost === "underflow") return { text: "0", note: "underflow", lost: true };
+  return { text: rounded(exp) };
+}
+
+/** @param {number} weight @returns {Cell} */
+function weightCell(weight) {
+  return { text: rounded(weight), weight: Number.isFinite(weight) ? weight : 0 };
+}
+
+/**
+ * Where there are many columns they are narrow, so that more of them are in sight.
+ * @param {LedgerRecord} record
+ * @param {readonly number[] | null | undefined} contribution
+ * @returns {Cell}
+ */
+function readsCell(record, contribution) {
+  return { text: contribution ? brief(contribution, record.keys.length > 6 ? 1 : 2) : "" };
+}
+
+/**
+ * What stands in the column of all keys that are not listed.
+ * @param {StepId} id
+ * @param {LedgerRecord} record
+ * @param {Reading} reading
+ * @returns {Cell}
+ */
+function restCell(id, record, reading) {
+  const rest = record.rest;
+  if (!rest) return { text: "" };
+  if (id === "visible") {
+    return { text: rest.visible === rest.count ? "yes" : `${count(rest.visible)} may` };
+  }
+  if (id === "exp") {
+    return { label: "sum", text: rounded(reading === "shifted" ? rest.shifted_exp : rest.exp) };
+  }
+  if (id !== "weight" && id !== "reads") return { text: "" };
+  if (lostIn(record, reading)) return { text: "—", lost: true };
+  if (id === "reads") return readsCell(record, rest.contribution);
+  return { label: "sum", ...weightCell(rest.weight) };
+}
+
+/**
+ * What stands below the sink: its logit joins where the scores are finished, and has no value to
+ * read.
+ * @param {StepId} id
+ * @param {LedgerRecord} record
+ * @param {Reading} reading
+ * @returns {Cell}
+ */
+function sinkCell(id, record, reading) {
+  const sink = record.sink;
+  if (!sink) return { text: "" };
+  const lost = lostIn(record, reading);
+  if (id === lastScore(record)) return { text: rounded(sink.logit), note: "as given" };
+  if (id === "shifted") return { text: rounded(sink.logit - record.row_max) };
+  if (id === "exp") return expCell(reading === "shifted" ? sink.shifted_exp : sink.exp, lost);
+  if (id === "weight") return lost ? { text: "—", lost: true } : { text: rounded(sink.weight) };
+  return { text: id === "reads" ? "no value" : "" };
+}
+
+/**
+ * What the step adds up to: the right margin.
+ * @param {StepId} id
+ * @param {LedgerRecord} record
+ * @param {Reading} reading
+ * @returns {Cell}
+ */
+function sumCell(id, record, reading) {
+  const lost = lostIn(record, reading);
+  if (id === "shifted") return { label: "largest", text: rounded(record.row_max), strong: true };
+  if (id === "exp") {
+    if (lost) return { label: "sum", text: lost === "overflow" ? "overflow" : "0", lost: true };
+    return {
+      label: "sum",
+      text: rounded(reading === "shifted" ? record.row_sum : record.exp_sum),
+      strong: true,
+    };
+  }
+  if (lost && (id === "weight" || id === "reads")) return { text: "—", lost: true };
+  if (id === "weight") {
+    const note = record.sink ? `+ sink ${rounded(record.sink.weight)}` : undefined;
+    return { label: "sum", text: rounded(record.weights_sum), note, strong: true };
+  }
+  if (id === "reads" && record.out) return { text: vector(record.out), strong: true };
+  return { text: "" };
+}
+
+/**
+ * @param {LedgerRecord} record
+ * @param {Options} options
+ * @returns {import("./types.js").LedgerRow[]}
+ */
+export function ledgerRows(record, options) {
+  const columns = columnsOf(record);
+  const { reading } = options;
+  return stepsOf(record, reading).map((id) => {
+    const [name, how] = stepName(id, record, options);
+    const cells = columns.map((column) => {
+      if (column.kind === "key") return keyCell(id, record, column.index, reading);
+      if (column.kind === "sink") return sinkCell(id, record, reading);
+      if (column.kind === "sum") return sumCell(id, record, reading);
+      return restCell(id, record, reading);
+    });
+    return { id, name, how, cells };
+  });
+}
+
+/**
+ * What a reader must know about this row beyond its numbers, in one or two sentences.
+ * @param {LedgerRecord} record
+ * @param {Reading} reading
+ * @returns {string | null}
+ */
+export function rowNote(record, reading) {
+  if (record.visible_count === 0) {
+    return "No visible keys: this token may look at none, so it reads nothing and its output is 0.";
+  }
+  const largest = rounded(record.row_max);
+  switch (lostIn(record, reading)) {
+    case "overflow":
+      return (
+        `exp(${largest}) is more than a float64 can hold (about 1.8 · 10³⁰⁸), so the textbook form ` +
+        "stops here. The shifted form first subtracts the largest score; the weights are the same."
+      );
+    case "underflow":
+      return (
+        `exp(${largest}) is less than a float64 can hold, so every exp and their sum are 0. ` +
+        "The shifted form first subtracts the largest score; the weights are the same."
+      );
+    default:
+      return Number.isNaN(record.lse)
+        ? `A score here is not a finite number (${exact(record.row_max)}), so the whole row is NaN.`
+        : null;
+  }
+}

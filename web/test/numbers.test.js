@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { count, exact, parseNumber, rounded, short, vector } from "../src/numbers.js";
+
+test("three decimals, and a power of ten where they say nothing", () => {
+  const cases = [
+    [0.70710678, "0.707"],
+    [0, "0.000"],
+    [-0, "0.000"],
+    [-1.5, "−1.500"],
+    [3.2e-5, "3.2e−5"],
+    [0.0005, "0.001"],
+    [-1e-9, "−1.0e−9"],
+    [1e9, "1.000e9"],
+    [1.9e304, "1.900e304"],
+    [NaN, "NaN"],
+    [Infinity, "∞"],
+    [-Infinity, "−∞"],
+  ];
+  for (const [x, text] of cases) assert.equal(rounded(x), text);
+});
+
+test("given numbers stay as they were typed where that is short", () => {
+  const cases = [
+    [1, "1"],
+    [-0, "0"],
+    [-0.5, "−0.5"],
+    [0.125, "0.125"],
+    [0.1234, "0.123"],
+    [1 / 3, "0.333"],
+  ];
+  for (const [x, text] of cases) assert.equal(short(x), text);
+});
+
+test("exact numbers read back as the same float64", () => {
+  for (const x of [0.1, 1 / 3, Math.PI * 1e200, -2.5e-300, 5e-324]) {
+    assert.equal(Number(exact(x).replaceAll("−", "-")), x);
+  }
+});
+
+test("long vectors say how much they leave out", () => {
+  assert.equal(vector([1, 0], short), "[1, 0]");
+  assert.equal(vector(Array(64).fill(1), short), "[1, 1, 1, … 61 more]");
+  assert.equal(vector(Array(2000).fill(1), short), "[1, 1, 1, … 1,997 more]");
+});
+
+test("counts have commas", () => {
+  assert.equal(count(48203), "48,203");
+  assert.equal(count(7), "7");
+  assert.equal(count(1234567), "1,234,567");
+});
+
+test("numbers are read as people write them", () => {
+  const cases = [
+    ["2", 2],
+    [" -0.5 ", -0.5],
+    ["−3", -3],
+    ["1e3", 1000],
+    [".5", 0.5],
+    ["5.", 5],
+    ["1/3", 1 / 3],
+    ["+4", 4],
+    ["-0", 0],
+  ];
+  for (const [text, number] of cases) assert.deepEqual(parseNumber(text), { number });
+});
+
+test("what is no number is answered by one sentence that names it", () => {
+  for (const text of [
+    "",
+    "  ",
+    "abc",
+    "1,5",
+    "1 2",
+    "0x10",
+    "Infinity",
+    "NaN",
+    "1/0",
+    "1e999",
+    "--1",
+    "1/-2",
+    "<b>",
+  ]) {
+    const answer = parseNumber(text);
+    assert.ok("sentence" in answer, text);
+    assert.ok(answer.sentence.endsWith("."), answer.sentence);
+    assert.ok(answer.sentence.includes(text.trim() || "nothing"), answer.sentence);
+  }
+});
