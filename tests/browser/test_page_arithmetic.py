@@ -94,6 +94,12 @@ CASES = {
     "few keys": (drawn(18), {"kv_lens": np.array(4)}),
     "NaN in a bias": ([*drawn(19)], {"bias": np.where(np.eye(7) > 0, np.nan, 0.0)}),
     "inf in a bias": ([*drawn(20)], {"bias": np.where(np.eye(7) > 0, np.inf, 0.0)}),
+    "NaN beside hidden keys": (
+        drawn(24), {"causal": True, "bias": np.where(np.eye(7) > 0, np.nan, 0.0)},
+    ),
+    "inf beside hidden keys": (
+        drawn(25), {"causal": True, "bias": np.where(np.eye(7) > 0, np.inf, 0.0)},
+    ),
     "grouped heads": (
         [drawn(21)[0][None].repeat(2, 0), drawn(22)[1][None], drawn(23)[2][None]], {},
     ),

@@ -48,37 +48,22 @@ function scoresOf(problem, row) {
  */
 function softmax(scores, visible, sink) {
   const seen = scores.filter((_, j) => visible[j]);
-  const all = sink === null ? seen : [...seen, sink];
-  const row_max = all.length ? Math.max(...all) : -Infinity;
+  const row_max = Math.max(...seen, sink ?? -Infinity);
+  const shift = row_max === -Infinity ? 0 : row_max; // -Infinity - -Infinity is NaN
   const exp = scores.map((x, j) => (visible[j] ? Math.exp(x) : 0));
-  const shifted_exp = scores.map((x, j) => (visible[j] ? Math.exp(x - row_max) : 0));
-  const own = sink === null ? null : { exp: Math.exp(sink), shifted_exp: Math.exp(sink - row_max) };
+  const shifted_exp = scores.map((x, j) => (visible[j] ? Math.exp(x - shift) : 0));
+  const own = sink === null ? null : { exp: Math.exp(sink), shifted_exp: Math.exp(sink - shift) };
   const row_sum = sum(shifted_exp) + (own ? own.shifted_exp : 0);
-  const broken = seen.some((x) => Number.isNaN(x) || x === Infinity);
-  const share = (/** @type {number} */ part) => (broken ? NaN : part / row_sum);
   return {
     exp,
     exp_sum: sum(exp) + (own ? own.exp : 0),
     row_max,
     shifted_exp,
     row_sum,
-    weights: shifted_exp.map((part, j) => (visible[j] ? share(part) : broken ? NaN : 0)),
-    sink: own && sink !== null ? { logit: sink, ...own, weight: share(own.shifted_exp) } : null,
-    lse: lseOf(seen, sink, broken, row_max, row_sum),
+    weights: shifted_exp.map((part, j) => (visible[j] ? part / row_sum : 0)),
+    sink: own && sink !== null ? { logit: sink, ...own, weight: own.shifted_exp / row_sum } : null,
+    lse: row_max + Math.log(row_sum),
   };
-}
-
-/**
- * @param {readonly number[]} seen
- * @param {number | null} sink
- * @param {boolean} broken
- * @param {number} row_max
- * @param {number} row_sum
- */
-function lseOf(seen, sink, broken, row_max, row_sum) {
-  if (broken) return NaN;
-  if (row_max === -Infinity) return seen.length || sink === null ? -Infinity : sink;
-  return row_max + Math.log(row_sum);
 }
 
 /**
