@@ -146,7 +146,8 @@ def add_sinks(part: Part, sinks: Array) -> Part:
 def finish(part: Part) -> Answer:
     """Divide: the output (0 for an empty row) and the log-sum-exp (-inf for one without a sink)."""
     out = part.acc / part.row_sum[..., None]
-    out[~part.seen] = 0
+    if not part.seen.all():
+        out[~part.seen] = 0
     return Answer(out, part.row_max + np.log(part.row_sum))
 
 

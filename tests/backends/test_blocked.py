@@ -17,7 +17,7 @@ MEBIBYTE = 2**20
 @pytest.fixture(params=[(1, 1), (3, 2), (2, 5)], ids=lambda tile: f"{tile[0]}x{tile[1]}")
 def small_tiles(request, monkeypatch):
     rows, keys = request.param
-    monkeypatch.setattr(blocked, "_TILE_ROWS", rows)
+    monkeypatch.setattr(blocked, "_NARROW_ROWS", rows)
     monkeypatch.setattr(blocked, "_TILE_KEYS", keys)
     monkeypatch.setattr(blocked, "_TILE_CELLS", rows * keys)
 

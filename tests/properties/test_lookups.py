@@ -223,7 +223,7 @@ def test_a_head_alone_is_that_head_among_others(backend, call, data):
 @given(call=calls(), rows=st.integers(1, 9), keys=st.integers(1, 20))
 def test_tiles_of_any_size_give_the_same(call, rows, keys):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocked, "_TILE_ROWS", rows)
+        patch.setattr(blocked, "_NARROW_ROWS", rows)
         patch.setattr(blocked, "_TILE_KEYS", keys)
         patch.setattr(blocked, "_TILE_CELLS", rows * keys)
         assert_agrees(*call.arrays, **call.options, backend="blocked")

@@ -22,14 +22,15 @@ from softlookup.partials import (
     weights_of_scores,
 )
 from softlookup.problem import Facts, Problem
-from softlookup.visibility import Tile, indices, key_span, overlay_tile, row_limits, visible
+from softlookup.visibility import Tile, indices, key_span, overlay_tile, visible
 
 NAME = "blocked"
 
-# A tile's scores stay in a core's cache: 2^18 float32 numbers are 1 MiB.
-_TILE_ROWS = 256
-_TILE_KEYS = 1024
-_TILE_CELLS = _TILE_ROWS * _TILE_KEYS
+# A tile's scores stay in cache (2^20 float32 numbers are 4 MiB), and its products are large enough
+# for a BLAS with threads.
+_TILE_CELLS = 2**20
+_TILE_KEYS = 2048
+_NARROW_ROWS = 256  # with causal or a window: shorter tiles skip more of what is hidden
 _MOST_KEYS = 4096  # a float32 sum in one go; longer ones would lose digits
 
 
@@ -97,7 +98,7 @@ def _plan(problem: Problem, rows: int) -> _Plan:
     group, kv_len = max(problem.group, 1), max(problem.kv_len, 1)
     keys = min(kv_len, _TILE_KEYS)
     narrow = problem.causal or problem.window is not None
-    most_rows = _TILE_ROWS if narrow else _TILE_CELLS // keys  # short tiles skip hidden keys
+    most_rows = _NARROW_ROWS if narrow else _TILE_CELLS // keys
     row_step = max(1, min(rows, most_rows // group))
     per_key = group * row_step
     if problem.dtype != problem.compute_dtype:  # then a tile holds K and V in another dtype, too
@@ -128,14 +129,13 @@ def _part(problem: Problem, tile: Tile, value: Array | None, key_step: int, scra
 
     Leading axes are (batch, kv_heads, group, rows).
     """
-    start, stop = row_limits(problem, tile.batch, tile.rows)
-    first, last = key_span(start, stop)
+    first, last = key_span(problem, tile.batch, tile.rows)
     query = _scaled_query(problem, tile)
     whole: Part | None = None
     for begin in range(first - first % key_step, last, key_step):
         keys = slice(max(begin, first), min(begin + key_step, last))
         some = tile._replace(keys=keys)
-        sees = visible(problem, some, (start, stop))
+        sees = visible(problem, some)
         if sees is not None and not sees.any():
             continue
         scores = _scores(problem, some, query, scratch)
