@@ -1,0 +1,104 @@
+# Every habit of the house. `make help` lists them; `.ci/run` calls the same targets.
+#
+#   PYTHON  the Python that makes the environment        make test PYTHON=python3.12
+#   VENV    where the environment stands                 make test VENV=/elsewhere/venv
+#   PORT    the port of the page                         make show PORT=9000
+#   ARGS    handed on to the command behind the target   make show ARGS="run.json"
+PYTHON ?= python3
+VENV ?= .venv
+MADE := $(VENV)/.made
+RUN := $(VENV)/bin/python
+PYTEST := $(RUN) -m pytest -p tests.left_out -n 2
+
+# A Python named by the caller must be the one inside; the default takes what is there.
+NAMED := $(if $(filter command environment,$(origin PYTHON)),$(PYTHON))
+STALE := $(if $(wildcard $(VENV)),$(shell sh tools/environment.sh stale $(VENV) "$(CURDIR)" $(NAMED)))
+ifneq ($(STALE),)
+$(info $(STALE): making it anew.)
+$(shell rm -rf $(MADE))
+endif
+NEW := $(or $(STALE),$(if $(wildcard $(VENV)/bin/python),,yes))
+MISSING = $(if $(NEW),$(shell sh tools/environment.sh missing $(PYTHON)))
+
+ON_PORT := $(if $(filter command,$(origin PORT)),--port $(PORT))
+
+.PHONY: help setup show test test-all browser roam fmt lint imports types web web-check docs picture bench clean
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+
+$(MADE)/python:
+	$(if $(MISSING),$(error $(MISSING)))
+	$(if $(NEW),@echo "Making the environment $(VENV)." && $(PYTHON) -m venv --clear $(VENV))
+	@mkdir -p $(MADE) && echo "$(CURDIR)" > $(MADE)/where && touch $@
+
+$(MADE)/show: pyproject.toml $(MADE)/python
+	@echo "Installing softlookup into $(VENV); this happens once."
+	@$(RUN) -m pip install -qq --disable-pip-version-check --editable .
+	@touch $@
+
+$(MADE)/with-%: pyproject.toml $(MADE)/python
+	@echo "Installing softlookup[$*] into $(VENV); this happens once."
+	@$(RUN) -m pip install -qq --disable-pip-version-check --editable ".[$*]"
+	@touch $@ $(MADE)/show
+
+setup: $(MADE)/with-test $(MADE)/with-lint $(MADE)/with-docs  ## everything a contributor needs
+
+# The trap keeps the shell until the page has closed: Ctrl-C is the way to stop it, not an error.
+show: $(MADE)/show  ## open the lesson in the browser (PORT=9000, ARGS="FILE")
+	@trap : INT; $(RUN) -m softlookup show $(ON_PORT) $(ARGS) || test $$? -eq 130
+
+test: $(MADE)/with-test  ## the tests in at most five minutes; one line says what was left out
+	@$(PYTEST) --quick $(ARGS)
+
+test-all: $(MADE)/with-test  ## all tests; a skip that does not name missing hardware is a failure
+	@$(PYTEST) --complete $(ARGS)
+
+browser:  ## install Debian's Chromium for the browser tests
+	@sh tools/browser.sh
+
+roam: $(MADE)/with-test  ## properties with fresh random examples, many of them
+	@HYPOTHESIS_PROFILE=roam $(PYTEST) tests/properties $(ARGS)
+
+fmt: $(MADE)/with-lint  ## format the Python files and mend what can be mended
+	@$(RUN) -m ruff check --fix --quiet . ; $(RUN) -m ruff format .
+
+lint: $(MADE)/with-lint  ## ruff: format and rules
+	@$(RUN) -m ruff format --check .
+	@$(RUN) -m ruff check .
+
+imports: $(MADE)/with-lint  ## import contracts: a lower room never imports a higher one
+	@$(VENV)/bin/lint-imports --no-logo
+
+types: $(MADE)/with-lint  ## mypy, strict on src
+	@$(RUN) -m mypy
+
+web: web/node_modules/.package-lock.json  ## rebuild the page's bundle
+	@cd web && npm run --silent build
+
+web-check: web/node_modules/.package-lock.json  ## the page's types, its tests, and that its bundle is fresh
+	@cd web && npm run --silent check
+
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json
+	@cd web && npm ci --no-audit --no-fund && touch node_modules/.package-lock.json
+
+docs: $(MADE)/with-docs  ## the documentation, warnings are errors
+	@$(RUN) -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+picture: $(MADE)/with-test  ## the README's picture of the page
+	@$(RUN) tools/picture.py
+
+BENCHMARKS := $(filter-out measure,$(basename $(notdir $(wildcard benchmarks/*.py))))
+
+bench: $(addprefix bench-,$(BENCHMARKS))  ## every benchmark, with its conditions (RECORD=yes: into docs/measured)
+
+bench-%: $(MADE)/with-test $(MADE)/with-bench
+	@$(RUN) benchmarks/$*.py $(ARGS) $(if $(RECORD),| tee docs/measured/$*.txt)
+	@echo
+
+clean:  ## remove what these targets made, the environment too
+	rm -rf $(VENV) build docs/_build web/node_modules .pytest_cache .mypy_cache .ruff_cache \
+	    .hypothesis .import_linter_cache

@@ -1,0 +1,174 @@
+"""How every benchmark here measures: the same flags, the same header, interleaved pairs.
+
+A ratio is the median over rounds of (ours / theirs), each round timing both, in alternating order,
+so that a machine that slows down for a second slows down both. Nothing is measured before both have
+run twice. Where other programs took part of the cores meanwhile, the comparison is repeated: a BLAS
+with several threads then waits whole time slices for them, and the ratio says nothing.
+"""
+
+import argparse
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from threadpoolctl import threadpool_info, threadpool_limits
+
+LONG_ENOUGH = 0.02  # seconds a sample should last; shorter calls are repeated within it
+QUIET = 0.1  # of one core, that other programs may use during a comparison
+ATTEMPTS = 6
+PAUSE = 5.0  # seconds between attempts
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Medians of one comparison: seconds per call, and the median of the paired ratios.
+
+    `others` is how much of one core other programs used meanwhile; past QUIET it says nothing.
+    """
+
+    ours: float
+    theirs: float
+    ratio: float
+    others: float
+
+    @property
+    def quiet(self) -> bool:
+        """Whether the machine was ours."""
+        return self.others <= QUIET
+
+    def __str__(self) -> str:
+        return f"{self.ratio:.3f}" + ("" if self.quiet else " (machine busy)")
+
+
+def arguments(question: str, rounds: int) -> argparse.ArgumentParser:
+    """Return the parser with the flags that all benchmarks share."""
+    parser = argparse.ArgumentParser(description=question)
+    parser.add_argument(
+        "--threads",
+        type=lambda text: [os.cpu_count() if n == "all" else int(n) for n in text.split(",")],
+        default=[1, os.cpu_count()],
+        help="thread counts of the BLAS, with commas; 'all' for every core (default: 1,all)",
+    )
+    parser.add_argument("--rounds", type=int, default=rounds, help=f"pairs (default: {rounds})")
+    parser.add_argument("--quick", action="store_true", help="the smallest cases, few rounds")
+    return parser
+
+
+def announce(question: str, options: argparse.Namespace, how: str = "") -> None:
+    """Print the question, the conditions under which it is answered, and how it is measured."""
+    print(question)
+    for label, text in conditions():
+        print(f"  {label:8} {text}")
+    threads = ", ".join(str(n) for n in dict.fromkeys(options.threads))
+    pairs = f"{options.rounds} interleaved pairs after warm-up, BLAS threads {threads}"
+    print(f"  {'how':8} {how or pairs}")
+
+
+def conditions() -> Iterator[tuple[str, str]]:
+    """Yield (label, text) for everything a figure depends on besides the code."""
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
+    yield "date", time.strftime("%Y-%m-%d %H:%M %Z")
+    yield "machine", f"{processor()}, {os.cpu_count()} cores, load {load:.1f} at the start"
+    yield "python", f"{platform.python_version()}, numpy {np.__version__}"
+    for pool in threadpool_info():
+        if pool["user_api"] == "blas":
+            kernel = pool.get("architecture", "unknown")
+            forced = os.environ.get("OPENBLAS_CORETYPE")
+            how = f", forced by OPENBLAS_CORETYPE={forced}" if forced else ""
+            yield "blas", f"{pool['internal_api']} {pool['version']}, kernel {kernel}{how}"
+
+
+def processor() -> str:
+    """Return the processor's name where the system tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+@contextmanager
+def blas_threads(count: int) -> Iterator[None]:
+    """Let the BLAS use `count` threads inside the block."""
+    with threadpool_limits(limits=count, user_api="blas"):
+        yield
+
+
+def compare(ours: Callable[[], object], theirs: Callable[[], object], rounds: int) -> Pair:
+    """Time `ours` and `theirs` in alternating order, `rounds` times, on a quiet machine."""
+    repeats = {call: repeats_of(call) for call in (ours, theirs)}
+    for _ in range(ATTEMPTS):
+        start, busy = time.perf_counter(), others_seconds()
+        samples = interleaved(ours, theirs, repeats, rounds)
+        others = (others_seconds() - busy) / (time.perf_counter() - start)
+        ratios = [a / b for a, b in zip(samples[ours], samples[theirs], strict=True)]
+        medians = [statistics.median(samples[call]) for call in (ours, theirs)]
+        pair = Pair(*medians, statistics.median(ratios), others)
+        if pair.quiet:
+            break
+        time.sleep(PAUSE)
+    return pair
+
+
+def interleaved(
+    ours: Callable[[], object],
+    theirs: Callable[[], object],
+    repeats: dict[Callable[[], object], int],
+    rounds: int,
+) -> dict[Callable[[], object], list[float]]:
+    """Return the samples of both, taken in pairs in alternating order."""
+    samples: dict[Callable[[], object], list[float]] = {ours: [], theirs: []}
+    for number in range(rounds):
+        for call in (ours, theirs) if number % 2 == 0 else (theirs, ours):
+            samples[call].append(seconds(call, repeats[call]))
+    return samples
+
+
+def others_seconds() -> float:
+    """Return the core seconds that everybody else has used since the start; 0 if not told."""
+    try:
+        fields = Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()[1:9]
+    except OSError:
+        return 0.0
+    user, nice, system, _idle, _wait, irq, softirq, steal = (int(field) for field in fields)
+    everybody = (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
+    return everybody - time.process_time()
+
+
+def repeats_of(call: Callable[[], object]) -> int:
+    """Warm `call` up, and return how often it fits into a sample."""
+    seconds(call, 1)
+    return max(1, round(LONG_ENOUGH / seconds(call, 1)))
+
+
+def seconds(call: Callable[[], object], repeats: int) -> float:
+    """Return the mean duration of `repeats` calls."""
+    start = time.perf_counter()
+    for _ in range(repeats):
+        call()
+    return (time.perf_counter() - start) / repeats
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print `rows` under `columns`, as Markdown, ready for the documentation."""
+    widths = [max(len(row[i]) for row in (columns, *rows)) for i in range(len(columns))]
+    for row in (columns, ["-" * width for width in widths], *rows):
+        print("| " + " | ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) + " |")
+
+
+def verdict(name: str, figure: float, bar: float, unit: str = "") -> None:
+    """Print whether a bar is kept, with the figure that decides."""
+    word = "kept" if figure <= bar else "MISSED"
+    print(f"bar: {name} <= {bar:g}{unit}: {word}, {figure:.3g}{unit}")
+
+
+def milliseconds(duration: float) -> str:
+    """Write a duration for a table."""
+    return f"{duration * 1e3:.2f} ms"

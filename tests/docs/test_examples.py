@@ -1,0 +1,69 @@
+"""Every example that a reader may copy runs, and prints what the page says it prints."""
+
+import doctest
+import importlib
+import pkgutil
+
+import console
+import pytest
+from sybil import Sybil
+from sybil.parsers.myst import PythonCodeBlockParser
+
+import softlookup
+
+OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+PYTHON = Sybil(parsers=[PythonCodeBlockParser(doctest_optionflags=OPTIONS)])
+DOCUMENTS = console.documents()
+EXAMPLES = sorted((console.ROOT / "examples").glob("*.py"))
+MODULES = sorted(
+    module.name
+    for module in pkgutil.walk_packages(softlookup.__path__, "softlookup.")
+    if not module.name.endswith("__main__")
+)
+
+
+def named(path):
+    return path.name
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
+def test_python_blocks(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for example in PYTHON.parse(path):
+        example.evaluate()
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
+def test_console_blocks(path):
+    for block in console.BLOCK.finditer(path.read_text(encoding="utf-8")):
+        for step in console.steps(block[1]):
+            printed = console.run(step.command)
+            assert console.matches(step.shown, printed), (
+                f"{path.name}: $ {step.command}\nshown:\n{step.shown}\nprinted:\n{printed}"
+            )
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstrings(name):
+    failed, _ = doctest.testmod(importlib.import_module(name), optionflags=OPTIONS)
+    assert failed == 0
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=named)
+def test_example_scripts(path, tmp_path, monkeypatch, capsys):
+    """An example prints what the comments beside its prints say."""
+    source = path.read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    exec(compile(source, path, "exec"), {"__name__": "__main__", "__file__": str(path)})  # noqa: S102
+    promised = [line.split("# prints: ")[1] for line in source.splitlines() if "# prints: " in line]
+    printed = capsys.readouterr().out
+    assert promised
+    for line in promised:
+        assert line in printed
+
+
+def test_a_wrong_output_is_seen():
+    assert console.matches("a\nb\n", "a\nb\n")
+    assert console.matches("a\n...\nd\n", "a\nb\nc\nd\n")
+    assert not console.matches("a\nb\n", "a\nc\n")
+    assert not console.matches("a\n...\nd\n", "a\nb\nc\n")

@@ -1,0 +1,77 @@
+"""The plugin that says what a run left out, tried on small suites of its own."""
+
+import subprocess
+import sys
+
+import pytest
+
+import left_out
+
+SUITE = """
+import pytest
+
+def test_runs():
+    pass
+
+@pytest.mark.slow
+def test_slow():
+    pass
+
+@pytest.mark.hardware
+def test_hardware():
+    pytest.skip("hardware: no NVIDIA GPU")
+
+@pytest.mark.excuse
+def test_excuse():
+    pytest.skip("did not feel like it")
+"""
+SETTINGS = "[pytest]\nmarkers =\n    slow\n    browser\n    hardware\n    excuse\n"
+
+
+@pytest.fixture
+def suite(tmp_path):
+    (tmp_path / "pytest.ini").write_text(SETTINGS, encoding="utf-8")
+    (tmp_path / "test_small.py").write_text(SUITE, encoding="utf-8")
+    (tmp_path / "left_out.py").symlink_to(left_out.__file__)
+    return tmp_path
+
+
+def run(suite, *words):
+    command = [sys.executable, "-m", "pytest", "-p", "left_out", "-p", "no:cacheprovider", *words]
+    done = subprocess.run(command, cwd=suite, capture_output=True, text=True, check=False)
+    said = [line for line in done.stdout.splitlines() if line.startswith("left out: ")]
+    assert len(said) == 1, done.stdout + done.stderr
+    return done.returncode, said[0], done.stdout
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+def test_quick_leaves_out_slow_tests_and_says_so(suite, workers):
+    code, said, _ = run(suite, "--quick", "-m", "not excuse", *workers)
+    assert code == 0
+    assert "1 slow" in said
+    assert "1 skipped (hardware: no NVIDIA GPU)" in said
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+def test_complete_refuses_a_skip_that_is_an_excuse(suite, workers):
+    code, said, printed = run(suite, "--complete", *workers)
+    assert code == 1
+    assert "refused: test_small.py::test_excuse was skipped: did not feel like it" in printed
+    assert "slow" not in said
+
+
+def test_complete_accepts_missing_hardware(suite):
+    code, said, _ = run(suite, "--complete", "-m", "not excuse")
+    assert code == 0
+    assert said == "left out: 1 skipped (hardware: no NVIDIA GPU)"
+
+
+def test_a_module_that_skips_itself_is_refused_too(suite):
+    (suite / "test_whole.py").write_text("import pytest\npytest.importorskip('nowhere')\n")
+    code, _, printed = run(suite, "--complete", "-m", "not excuse")
+    assert code == 1
+    assert "refused: test_whole.py" in printed
+
+
+def test_nothing_left_out(suite):
+    assert run(suite, "--complete", "-k", "test_runs")[:2] == (0, "left out: nothing")

@@ -1,0 +1,100 @@
+"""A pytest plugin that says what a run left out, and that can refuse to leave anything out.
+
+``--quick`` leaves out the slow tests, and the browser tests where there is no Chromium.
+``--complete`` turns a skip into a failure, unless its reason begins with ``hardware:``. Either way
+one closing line says what did not run. Works with and without pytest-xdist.
+"""
+
+import shutil
+from collections import Counter
+
+import pytest
+
+HARDWARE = "hardware:"
+SLOW = "slow (make test-all runs them)"
+BROWSER = "in the browser (no Chromium here; make browser installs it)"
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("left out")
+    group.addoption("--quick", action="store_true", help="leave out slow tests")
+    group.addoption("--complete", action="store_true", help="a skip is a failure")
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(LeftOut(config), "left-out")
+
+
+class LeftOut:
+    """What did not run: test id to reason. In a worker it is handed up when the worker ends."""
+
+    def __init__(self, config):
+        self.config = config
+        self.deselected = {}
+        self.skipped = {}
+
+    def pytest_collection_modifyitems(self, config, items):
+        if not config.getoption("quick"):
+            return
+        kept = []
+        for item in items:
+            reason = reason_to_leave_out(item)
+            if reason is None:
+                kept.append(item)
+            else:
+                self.deselected[item.nodeid] = reason
+        config.hook.pytest_deselected(items=[i for i in items if i.nodeid in self.deselected])
+        items[:] = kept
+
+    def pytest_runtest_logreport(self, report):
+        if report.skipped and not hasattr(report, "wasxfail"):
+            self.skipped[report.nodeid] = skip_reason(report)
+
+    def pytest_collectreport(self, report):
+        if report.skipped:
+            self.skipped[report.nodeid] = skip_reason(report)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node):
+        handed_up = getattr(node, "workeroutput", {})
+        self.deselected.update(handed_up.get("deselected", {}))
+        self.skipped.update(handed_up.get("skipped", {}))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session, exitstatus):
+        if hasattr(self.config, "workeroutput"):
+            self.config.workeroutput["deselected"] = self.deselected
+            self.config.workeroutput["skipped"] = self.skipped
+        elif exitstatus == pytest.ExitCode.OK and self.refused():
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def refused(self):
+        if not self.config.getoption("complete"):
+            return {}
+        return {test: why for test, why in self.skipped.items() if not why.startswith(HARDWARE)}
+
+    def pytest_terminal_summary(self, terminalreporter):
+        for test, why in sorted(self.refused().items()):
+            terminalreporter.write_line(f"refused: {test} was skipped: {why}", red=True)
+        terminalreporter.write_line(f"left out: {sentence(self.deselected, self.skipped)}")
+
+
+def reason_to_leave_out(item):
+    if item.get_closest_marker("slow"):
+        return SLOW
+    if item.get_closest_marker("browser") and shutil.which("chromium") is None:
+        return BROWSER
+    return None
+
+
+def skip_reason(report):
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return reason.removeprefix("Skipped: ")
+
+
+def sentence(deselected, skipped):
+    if not deselected and not skipped:
+        return "nothing"
+    parts = [f"{n} {reason}" for reason, n in Counter(deselected.values()).items()]
+    parts += [f"{n} skipped ({reason})" for reason, n in Counter(skipped.values()).items()]
+    return "; ".join(parts)
