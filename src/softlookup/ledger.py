@@ -6,7 +6,7 @@ Numbers are rounded for reading; sums are of the exact values. Texts of tokens a
 import textwrap
 import unicodedata
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -71,82 +71,96 @@ def scale_words(record: dict[str, Any]) -> tuple[str, str]:
     scale, head_dim = float(record["scale"]), len(record["query"])
     if head_dim and scale == float(head_dim) ** -0.5:
         root = short(float(head_dim) ** 0.5)
-        words = f"÷ √{head_dim}" + (f" = {root}" if root != f"√{head_dim}" else "")
-        return words, f"÷ {root}"
+        return f"÷ √{head_dim} = {root}", f"÷ {root}"
     return f"× {short(scale)}", f"× {short(scale)}"
 
 
+class _Line(NamedTuple):
+    """One step of the ledger: a cell for each key, for the sink and for the keys not shown."""
+
+    label: str
+    cells: Sequence[str]
+    sink: str = ""
+    rest: str = ""
+    total: str = ""
+
+
 def _table(record: dict[str, Any]) -> list[str]:
-    sink, rest, hidden = record["sink"], record["rest"], not all(record["visible"])
-    shown = record["visible"]
-
-    def line(
-        label: str, cells: Sequence[str], sink_cell: str = "", rest_cell: str = "", total: str = ""
-    ) -> list[str]:
-        tail = [sink_cell] if sink else []
-        tail += [rest_cell] if rest else []
-        return [label, *cells, *tail, total]
-
-    def numbers(field: str, write: Any = fixed, *, hide: bool = False) -> list[str]:
-        return [
-            write(x) if seen or not hide else "hidden"
-            for x, seen in zip(record[field], shown, strict=True)
+    rest = record["rest"]
+    keys = [name(token) for token in record["key_tokens"]]
+    heading = _Line("", keys, "sink", _more(rest) if rest else "")
+    lines = [heading, *_score_lines(record), *_softmax_lines(record), *_value_lines(record)]
+    return _aligned(
+        [
+            [
+                line.label,
+                *line.cells,
+                *([line.sink] if record["sink"] else []),
+                *([line.rest] if rest else []),
+                line.total,
+            ]
+            for line in lines
         ]
+    )
 
-    rows = [
-        line(
-            "", [name(token) for token in record["key_tokens"]], "sink", _more(rest) if rest else ""
-        )
+
+def _score_lines(record: dict[str, Any]) -> list[_Line]:
+    lines = [
+        _Line("key", [brief(key) for key in record["key"]]),
+        _Line("score", [short(x) for x in record["products"]]),
+        _Line("scaled", [fixed(x) for x in record["scaled"]]),
     ]
-    rows.append(line("key", [brief(key) for key in record["key"]]))
-    rows.append(line("score", numbers("products", short)))
-    rows.append(line("scaled", numbers("scaled")))
-    if record["capped"] is not None:
-        rows.append(line("capped", numbers("capped")))
-    if record["bias"] is not None:
-        rows.append(line("bias", numbers("bias")))
-    if record["bias"] is not None or hidden or sink:
+    lines += [
+        _Line(field, [fixed(x) for x in record[field]])
+        for field in ("capped", "bias")
+        if record[field] is not None
+    ]
+    sink = record["sink"]
+    if record["bias"] is not None or sink or not all(record["visible"]):
         logit = fixed(sink["logit"]) if sink else ""
-        rows.append(line("seen as", numbers("scores", hide=True), logit))
-    exp = [_exp_cell(text) for text in numbers("exp", hide=True)]
-    rows.append(
-        line(
-            "exp",
-            exp,
-            _exp_cell(fixed(sink["exp"])) if sink else "",
-            _exp_cell(fixed(rest["exp"])) if rest else "",
-            f"sum {_exp_cell(fixed(record['exp_sum']))}",
-        )
-    )
-    rows.append(
-        line(
-            "shifted exp",
-            numbers("shifted_exp", hide=True),
-            fixed(sink["shifted_exp"]) if sink else "",
-            fixed(rest["shifted_exp"]) if rest else "",
-            f"sum {fixed(record['row_sum'])}",
-        )
-    )
+        lines.append(_Line("seen as", _unless_hidden(record, "scores"), logit))
+    return lines
+
+
+def _softmax_lines(record: dict[str, Any]) -> list[_Line]:
+    sink, rest = record["sink"], record["rest"]
     total = float(record["weights_sum"]) + (float(sink["weight"]) if sink else 0.0)
-    rows.append(
-        line(
-            "weight",
-            numbers("weights", hide=True),
-            fixed(sink["weight"]) if sink else "",
-            fixed(rest["weight"]) if rest else "",
-            f"sum {fixed(total)}",
+    lines = []
+    for label, field, extra, added in (
+        ("exp", "exp", "exp", record["exp_sum"]),
+        ("shifted exp", "shifted_exp", "shifted_exp", record["row_sum"]),
+        ("weight", "weights", "weight", total),
+    ):
+        write = _or_overflow if label == "exp" else fixed
+        lines.append(
+            _Line(
+                label,
+                _unless_hidden(record, field, write),
+                write(sink[extra]) if sink else "",
+                write(rest[extra]) if rest else "",
+                f"sum {write(added)}",
+            )
         )
-    )
-    if record["value"] is not None:
-        rows.append(line("value", [brief(value) for value in record["value"]]))
-        reads = [
-            brief(part, fixed) if seen else "hidden"
-            for part, seen in zip(record["contributions"], shown, strict=True)
-        ]
-        rows.append(
-            line("reads", reads, "nothing", brief(rest["contribution"], fixed) if rest else "")
-        )
-    return _aligned(rows)
+    return lines
+
+
+def _value_lines(record: dict[str, Any]) -> list[_Line]:
+    if record["value"] is None:
+        return []
+    rest = record["rest"]
+    reads = _unless_hidden(record, "contributions", lambda part: brief(part, fixed))
+    others = brief(rest["contribution"], fixed) if rest else ""
+    return [
+        _Line("value", [brief(value) for value in record["value"]]),
+        _Line("reads", reads, "nothing", others),
+    ]
+
+
+def _unless_hidden(record: dict[str, Any], field: str, write: Any = fixed) -> list[str]:
+    return [
+        write(x) if seen else "hidden"
+        for x, seen in zip(record[field], record["visible"], strict=True)
+    ]
 
 
 def _more(rest: dict[str, Any]) -> str:
@@ -158,7 +172,9 @@ def _more(rest: dict[str, Any]) -> str:
     return ", ".join([*more, f"{hidden:,} hidden"])
 
 
-def _exp_cell(text: str) -> str:
+def _or_overflow(number: Any) -> str:
+    """Write the result of a textbook exp: what a float64 cannot hold is said, not shown as inf."""
+    text = fixed(number)
     return "overflow" if text == "inf" else text
 
 
@@ -231,14 +247,12 @@ def _adjust(record: dict[str, Any], few: list[int]) -> list[tuple[str, str]]:
 
 
 def _exponentiate(record: dict[str, Any], few: list[int]) -> list[tuple[str, str]]:
-    textbook = [
-        f"e^{fixed(record['scores'][i])} = {_exp_cell(fixed(record['exp'][i]))}" for i in few
-    ]
+    textbook = [f"e^{fixed(record['scores'][i])} = {_or_overflow(record['exp'][i])}" for i in few]
     top = fixed(record["row_max"])
     shifted = [
         f"e^({fixed(record['scores'][i])} - {top}) = {fixed(record['shifted_exp'][i])}" for i in few
     ]
-    words = ",  ".join(textbook) + f",  sum {_exp_cell(fixed(record['exp_sum']))}"
+    words = ",  ".join(textbook) + f",  sum {_or_overflow(record['exp_sum'])}"
     if np.isinf(float(record["exp_sum"])):
         words += "   (more than a float64 can hold: the shifted form below gives the weights)"
     same = ",  ".join(shifted) + f",  sum {fixed(record['row_sum'])}"
@@ -311,11 +325,12 @@ def _aligned(rows: list[list[str]]) -> list[str]:
             bands.append([])
         bands[-1].append(column)
     lines: list[str] = []
-    for band in bands:
+    for number, band in enumerate(bands):
         lines += [""] if lines else []
         lines += [
             "  ".join(row[i] + " " * (widths[i] - _columns(row[i])) for i in (0, *band)).rstrip()
             for row in rows
+            if number == 0 or any(row[i] for i in band)
         ]
     return lines
 

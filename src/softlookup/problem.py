@@ -234,31 +234,7 @@ def _with_four_axes(array: Array) -> Array:
 def _check_arrays(query: Array, key: Array, value: Array | None = None) -> None:
     named = {"query": query, "key": key} | ({} if value is None else {"value": value})
     for argument, array in named.items():
-        if array.ndim < 2:
-            raise ShapeError(
-                argument,
-                "must have at least 2 axes, (length, dim); got shape "
-                f"{array.shape}. One vector is {argument}[None].",
-            )
-        if array.dtype != query.dtype:
-            raise DtypeError(
-                argument,
-                f"must share the query's dtype {query.dtype}; got {array.dtype}. "
-                "Cast one of them with .astype(...).",
-            )
-        if array.ndim != query.ndim:
-            raise ShapeError(
-                argument,
-                f"must have as many axes as the query, {query.ndim}; got {array.ndim} "
-                f"(shape {array.shape}). Add or drop leading axes.",
-            )
-        if array.shape[:-3] != query.shape[:-3]:
-            raise ShapeError(
-                argument,
-                f"must have the query's leading axes {query.shape[:-3]}; got "
-                f"{array.shape[:-3]} (shape {array.shape}). Leading axes are not broadcast: use "
-                "numpy.broadcast_to.",
-            )
+        _check_alike(array, argument, query)
     if key.shape[-1] != query.shape[-1]:
         raise ShapeError(
             "key",
@@ -273,6 +249,35 @@ def _check_arrays(query: Array, key: Array, value: Array | None = None) -> None:
         )
     if query.ndim > 2:
         _check_heads(query, key, value)
+
+
+def _check_alike(array: Array, argument: str, query: Array) -> None:
+    """Check what query, key and value share: their dtype and their leading axes."""
+    if array.ndim < 2:
+        raise ShapeError(
+            argument,
+            "must have at least 2 axes, (length, dim); got shape "
+            f"{array.shape}. One vector is {argument}[None].",
+        )
+    if array.dtype != query.dtype:
+        raise DtypeError(
+            argument,
+            f"must share the query's dtype {query.dtype}; got {array.dtype}. "
+            "Cast one of them with .astype(...).",
+        )
+    if array.ndim != query.ndim:
+        raise ShapeError(
+            argument,
+            f"must have as many axes as the query, {query.ndim}; got {array.ndim} "
+            f"(shape {array.shape}). Add or drop leading axes.",
+        )
+    if array.shape[:-3] != query.shape[:-3]:
+        raise ShapeError(
+            argument,
+            f"must have the query's leading axes {query.shape[:-3]}; got "
+            f"{array.shape[:-3]} (shape {array.shape}). Leading axes are not broadcast: use "
+            "numpy.broadcast_to.",
+        )
 
 
 def _check_heads(query: Array, key: Array, value: Array | None) -> None:

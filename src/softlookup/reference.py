@@ -56,25 +56,12 @@ def steps(problem: Problem, rows: IntArray) -> Steps:
 
 
 def _steps(problem: Problem, rows: IntArray) -> Steps:
-    products = _products(problem, rows)
-    shape = products.shape  # (batch, heads, rows, kv_len)
-    whole = Tile(
-        slice(0, problem.batch), slice(0, problem.kv_heads), rows, slice(0, problem.kv_len)
-    )
-
-    scaled = products * problem.scale
-    capped = None
-    if problem.softcap is not None:
-        capped = problem.softcap * np.tanh(scaled / problem.softcap)
-    scores = scaled if capped is None else capped
-    bias = None
-    if problem.bias is not None:
-        added = overlay_tile(problem, problem.bias, whole).astype(np.float64)
-        bias = _over_heads(added, shape)
-        scores = scores + bias
+    keys = slice(0, problem.kv_len)
+    whole = Tile(slice(0, problem.batch), slice(0, problem.kv_heads), rows, keys)
+    products, scaled, capped, bias, scores = _scores(problem, whole)
 
     sees = visible(problem, whole)
-    shown = np.ones(shape, bool) if sees is None else _over_heads(sees, shape)
+    shown = np.ones(scores.shape, bool) if sees is None else _over_heads(sees, scores.shape)
     masked_scores = np.where(shown, scores, -np.inf)
 
     exp = np.exp(masked_scores)
@@ -99,6 +86,22 @@ def _steps(problem: Problem, rows: IntArray) -> Steps:
         products, scaled, capped, bias, scores, shown, masked_scores, exp, exp_sum, row_max,
         shifted_exp, row_sum, sink_weight, weights, out, lse,
     )  # fmt: skip
+
+
+def _scores(
+    problem: Problem, whole: Tile
+) -> tuple[Array, Array, Array | None, Array | None, Array]:
+    """Return products, scaled, capped, bias and scores, (batch, heads, rows, kv_len)."""
+    products = _products(problem, whole.rows)
+    scores = scaled = products * problem.scale
+    capped = bias = None
+    if problem.softcap is not None:
+        scores = capped = problem.softcap * np.tanh(scaled / problem.softcap)
+    if problem.bias is not None:
+        added = overlay_tile(problem, problem.bias, whole).astype(np.float64)
+        bias = _over_heads(added, products.shape)
+        scores = scores + bias
+    return products, scaled, capped, bias, scores
 
 
 def _products(problem: Problem, rows: IntArray) -> Array:
