@@ -15,6 +15,8 @@ import numpy as np
 
 from softlookup.arrays import Array, BoolArray
 
+_CALM = 16  # cells for each change of visibility, from where on a choice for each is faster
+
 
 class Part(NamedTuple):
     """The state of a lookup over some of the keys; leading axes are the rows.
@@ -54,39 +56,45 @@ def empty_part(rows: tuple[int, ...], value_dim: int, dtype: np.dtype[np.generic
     )
 
 
-def part_of_scores(scores: Array, visible: BoolArray | None, value: Array) -> Part:
+def part_of_scores(scores: Array, visible: BoolArray | None, value: Array, free: int = 0) -> Part:
     """Return the part of the keys whose scores and values are given.
 
     Parameters
     ----------
     scores : ndarray of shape (..., rows, keys)
         Used up as working memory.
-    visible : ndarray of bool, broadcastable to scores, or None
+    visible : ndarray of bool, broadcastable to scores[..., free:], or None
         None where every key is visible.
     value : ndarray of shape (..., keys, value_dim)
         Leading axes broadcast against those of scores.
+    free : int
+        How many of the first keys every row sees, so that `visible` leaves them out.
     """
     if visible is not None:
-        _hide(scores, visible)
+        _hide(scores[..., free:], visible)
     row_max = scores.max(axis=-1, initial=-np.inf)
     scores -= _shift(row_max)[..., None]
     np.exp(scores, out=scores)
-    if visible is None:
+    if visible is None or free:
         seen = np.full(row_max.shape, scores.shape[-1] > 0)
     else:
         seen = np.broadcast_to(visible.any(axis=-1), row_max.shape)
     ones = np.ones(scores.shape[-1], scores.dtype)  # a product sums three times as fast as sum()
-    return Part(row_max, scores @ ones, blend(scores, visible, value), seen)
+    return Part(row_max, scores @ ones, blend(scores, visible, value, free), seen)
 
 
 def _hide(scores: Array, visible: BoolArray) -> None:
     """Set hidden scores to -inf, whatever they hold.
 
-    In their bits: one mask for all cells, where a choice for each costs up to ten times more (a
-    mask without a pattern defeats the branch predictor).
+    A choice for each cell is fast where neighbours are alike, and up to ten times slower where they
+    change at random (no branch can be foretold); there one mask over the bits serves all cells.
     """
+    changes = np.count_nonzero(visible[..., 1:] != visible[..., :-1])
+    if changes * _CALM < visible.size:
+        np.copyto(scores, -np.inf, where=~visible)
+        return
     bits = scores.view(f"i{scores.itemsize}")
-    hidden = scores.dtype.type(-np.inf).view(bits.dtype)
+    hidden = np.array(-np.inf, scores.dtype).view(bits.dtype)
     sees = visible.view(np.int8) != 0  # a bool viewed from bytes may hold 255, and is True
     keep = np.negative(sees.view(np.int8)).astype(bits.dtype)  # all ones, or all zeros
     bits ^= hidden
@@ -94,7 +102,7 @@ def _hide(scores: Array, visible: BoolArray) -> None:
     bits ^= hidden
 
 
-def blend(amounts: Array, visible: BoolArray | None, value: Array) -> Array:
+def blend(amounts: Array, visible: BoolArray | None, value: Array, free: int = 0) -> Array:
     """Return ``amounts @ value`` where a hidden key adds nothing, whatever its value holds.
 
     The product alone would turn ``0 * NaN`` of a hidden key into NaN. So where the product is not
@@ -108,7 +116,9 @@ def blend(amounts: Array, visible: BoolArray | None, value: Array) -> Array:
     if finite.all():
         return np.asarray(out)
     out = amounts @ np.where(finite, value, 0)
-    sees = np.broadcast_to(True if visible is None else visible, amounts.shape)
+    sees = np.ones(amounts.shape, bool)
+    if visible is not None:
+        sees[..., free:] = visible
     counts = amounts.dtype.type
     for special, holds in ((np.inf, np.isposinf(value)), (-np.inf, np.isneginf(value))):
         out[((amounts > 0).astype(counts) @ holds.astype(counts)) > 0] += special

@@ -31,11 +31,15 @@ def indices(chosen: Any, length: int) -> IntArray:
     return np.arange(*chosen.indices(length)) if isinstance(chosen, slice) else chosen
 
 
-def row_limits(problem: Problem, batch: slice, rows: Any) -> tuple[IntArray, IntArray] | None:
-    """Return (start, stop), each (batch, rows): what causal, window and kv_lens leave of keys.
+class Limits(NamedTuple):
+    """The interval of keys, start <= key < stop, of each row; both (batch, rows)."""
 
-    None where they leave all keys to every row.
-    """
+    start: IntArray
+    stop: IntArray
+
+
+def row_limits(problem: Problem, batch: slice, rows: Any) -> Limits | None:
+    """Return what causal, window and kv_lens leave of the keys; None where that is all of them."""
     left, right = problem.window or (None, None)
     if problem.causal:
         right = 0  # together with a window the nearer end counts, and its right end is >= 0
@@ -52,29 +56,44 @@ def row_limits(problem: Problem, batch: slice, rows: Any) -> tuple[IntArray, Int
             start = np.maximum(start, position - left)
     if problem.kv_lens is not None:
         stop = np.minimum(stop, problem.kv_lens[batch, None])
-    return np.minimum(start, problem.kv_len), np.maximum(stop, 0)
+    return Limits(np.minimum(start, problem.kv_len), np.maximum(stop, 0))
 
 
-def key_span(problem: Problem, batch: slice, rows: Any) -> tuple[int, int]:
-    """Return the smallest interval of keys that holds every row's; (0, 0) where all are empty."""
-    limits = row_limits(problem, batch, rows)
+def key_span(problem: Problem, limits: Limits | None) -> tuple[int, int]:
+    """Return an interval of keys that holds every row's interval; it may be empty."""
     if limits is None:
         return 0, problem.kv_len
-    start, stop = limits
-    some = start < stop
-    if not some.any():
+    if not limits.start.size:
         return 0, 0
-    return int(start[some].min()), int(stop[some].max())
+    return int(limits.start.min()), int(limits.stop.max())
 
 
-def visible(problem: Problem, tile: Tile) -> BoolArray | None:
+def free_keys(problem: Problem, limits: Limits | None, keys: slice) -> int:
+    """Return how many of the first `keys` every row sees for sure: no need to ask for each pair."""
+    if limits is None or problem.mask is not None or problem.bias is not None:
+        return 0
+    if not limits.start.size or limits.start.max() > keys.start:
+        return 0
+    free: int = min(int(limits.stop.min()), keys.stop) - keys.start
+    return max(free, 0)
+
+
+def visible(problem: Problem, tile: Tile, limits: Limits | None = None) -> BoolArray | None:
     """Return which keys the rows of a tile see, or None where they see all of them.
+
+    Parameters
+    ----------
+    problem : Problem
+    tile : Tile
+    limits : Limits, optional
+        `row_limits` of the tile, where they are known.
 
     Returns
     -------
     ndarray of bool, broadcastable to (batch, kv_heads, group, rows, keys), or None
     """
-    sees = _within_limits(problem, tile)
+    limits = limits or row_limits(problem, tile.batch, tile.rows)
+    sees = None if limits is None else _within(limits, indices(tile.keys, problem.kv_len))
     for overlay in (problem.mask, problem.bias):
         if overlay is not None:
             over = overlay_tile(problem, overlay, tile)
@@ -83,13 +102,12 @@ def visible(problem: Problem, tile: Tile) -> BoolArray | None:
     return None if sees is None or sees.all() else sees
 
 
-def _within_limits(problem: Problem, tile: Tile) -> BoolArray | None:
-    """Return what `row_limits` leaves of a tile, (batch, 1, 1, rows, keys), or None for all."""
-    limits = row_limits(problem, tile.batch, tile.rows)
-    keys = indices(tile.keys, problem.kv_len)
-    if limits is None or not keys.size or not limits[0].size:
+def _within(limits: Limits, keys: IntArray) -> BoolArray | None:
+    """Return which keys lie within the limits, (batch, 1, 1, rows, keys), or None for all."""
+    if not keys.size or not limits.start.size:
         return None
-    small = np.min_scalar_type(problem.kv_len)  # shorter integers compare up to four times faster
+    small = np.min_scalar_type(max(limits.start.max(), limits.stop.max(), keys.max()))
+    # shorter integers compare up to four times faster
     start, stop, keys = (numbers.astype(small) for numbers in (*limits, keys))
     sees: BoolArray | None = None
     if stop.min() <= keys.max():

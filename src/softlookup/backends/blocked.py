@@ -22,7 +22,15 @@ from softlookup.partials import (
     weights_of_scores,
 )
 from softlookup.problem import Facts, Problem
-from softlookup.visibility import Tile, indices, key_span, overlay_tile, visible
+from softlookup.visibility import (
+    Tile,
+    free_keys,
+    indices,
+    key_span,
+    overlay_tile,
+    row_limits,
+    visible,
+)
 
 NAME = "blocked"
 
@@ -129,17 +137,20 @@ def _part(problem: Problem, tile: Tile, value: Array | None, key_step: int, scra
 
     Leading axes are (batch, kv_heads, group, rows).
     """
-    first, last = key_span(problem, tile.batch, tile.rows)
+    limits = row_limits(problem, tile.batch, tile.rows)
+    first, last = key_span(problem, limits)
     query = _scaled_query(problem, tile)
     whole: Part | None = None
     for begin in range(first - first % key_step, last, key_step):
         keys = slice(max(begin, first), min(begin + key_step, last))
-        some = tile._replace(keys=keys)
-        sees = visible(problem, some)
-        if sees is not None and not sees.any():
+        free = free_keys(problem, limits, keys)
+        some = tile._replace(keys=slice(keys.start + free, keys.stop))
+        sees = visible(problem, some, limits)
+        if not free and sees is not None and not sees.any():
             continue
+        some = tile._replace(keys=keys)
         scores = _scores(problem, some, query, scratch)
-        part = part_of_scores(scores, sees, _values(problem, some, value))
+        part = part_of_scores(scores, sees, _values(problem, some, value), free)
         whole = part if whole is None else merge(whole, part)
     if whole is None:
         value_dim = 0 if value is None else value.shape[3]
