@@ -26,6 +26,25 @@ def compute_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float64) if dtype == np.float64 else np.dtype(np.float32)
 
 
+def cast_finite(array: Array, dtype: np.dtype[Any]) -> Array:
+    """Return `array` in `dtype`; a finite number beyond its range becomes its nearest one."""
+    cast = array.astype(dtype)
+    if array.dtype.itemsize <= dtype.itemsize:
+        return cast
+    largest = np.finfo(dtype).max
+    return np.where(np.isfinite(array), np.clip(array, -largest, largest), array).astype(dtype)
+
+
+def without_repeats(array: Array) -> Array:
+    """Return `array` with every axis that only repeats (stride 0) cut to size 1, sharing memory."""
+    return array[
+        tuple(
+            slice(0, 1) if stride == 0 and size else slice(None)
+            for stride, size in zip(array.strides, array.shape, strict=True)
+        )
+    ]
+
+
 def as_ndarray(given: Any, argument: str) -> Array:
     """View `given` as an ndarray of native byte order, whatever it holds.
 
@@ -53,13 +72,29 @@ def as_ndarray(given: Any, argument: str) -> Array:
     elif isinstance(given, np.ndarray):
         array = np.asarray(given)
     else:
-        kind = f"{type(given).__module__.partition('.')[0]}.{type(given).__qualname__}"
-        raise DtypeError(
-            argument,
-            f"must be a NumPy array or a list of numbers; got {kind}. "
-            "Convert it with numpy.asarray(...) first.",
-        )
-    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+        raise _not_numbers(given, argument)
+    if array.dtype.isnative:
+        return array
+    native = without_repeats(array).astype(array.dtype.newbyteorder("="))
+    return np.broadcast_to(native, array.shape)
+
+
+def _not_numbers(given: Any, argument: str) -> DtypeError:
+    """Return the error for what is no array here, with the step that makes it one."""
+    if given is None:
+        return DtypeError(
+            argument, "must be an array of shape (length, dim) or (..., heads, length, dim); "
+            "got None. Pass one."
+        )  # fmt: skip
+    library = type(given).__module__.partition(".")[0]
+    advice = "Convert it with numpy.asarray(...) first."
+    if library == "torch":  # known by its name alone: torch is not imported for a sentence
+        advice = f"Pass {argument}.detach().cpu().numpy()."
+    return DtypeError(
+        argument,
+        f"must be a NumPy array or a list of numbers; got {library}.{type(given).__qualname__}. "
+        f"{advice}",
+    )
 
 
 def as_floats(given: Any, argument: str) -> Array:

@@ -16,6 +16,7 @@ from softlookup.arrays import (
     as_floats,
     as_integers,
     as_ndarray,
+    without_repeats,
 )
 from softlookup.errors import DtypeError, OptionError, ShapeError
 
@@ -80,13 +81,7 @@ def lay_over(array: Array, argument: str, full: tuple[int, ...], plain: bool) ->
     array = array.reshape((1,) * (len(full) - array.ndim) + array.shape)
     if plain:
         array = array[..., None, :, :]
-    # an axis repeated by a stride of 0 is an axis of size 1
-    array = array[
-        tuple(
-            slice(0, 1) if stride == 0 and size else slice(None)
-            for stride, size in zip(array.strides, array.shape, strict=True)
-        )
-    ]
+    array = without_repeats(array)
     lead, batch_shape = array.shape[:-3], full[:-2] if plain else full[:-3]
     own = np.arange(prod(lead), dtype=np.int64).reshape(lead)
     entry = np.broadcast_to(own, batch_shape).reshape(-1)
@@ -174,6 +169,8 @@ def check_q_offset(
             "bottom-right (FlashAttention, MLX).",
         )
     alone = isinstance(q_offset, (int, np.integer)) and not isinstance(q_offset, bool)
+    if isinstance(q_offset, np.ndarray) and q_offset.ndim == 0 and q_offset.dtype.kind in "iu":
+        q_offset, alone = int(q_offset), True
     if alone and abs(int(q_offset)) > _FARTHEST:
         farthest = int(q_offset)
     else:
@@ -218,7 +215,8 @@ def check_window(window: Any) -> Window | None:
 
 
 def _check_number(given: Any, argument: str) -> float:
-    array = as_ndarray(given, argument)
+    numeric = isinstance(given, (int, float, np.generic, np.ndarray))
+    array = as_ndarray(given if numeric else [], argument)
     if array.ndim or not (array.dtype.kind in "iu" or array.dtype in FLOAT_DTYPES):
         raise DtypeError(argument, f"must be one number; got {type(given).__name__}. Pass a float.")
     value = float(array)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from softlookup.arrays import Array, BoolArray
+from softlookup.arrays import Array, BoolArray, cast_finite
 
 _CALM = 16  # cells for each change of visibility, from where on a choice for each is faster
 
@@ -75,11 +75,12 @@ def part_of_scores(scores: Array, visible: BoolArray | None, value: Array, free:
     row_max = scores.max(axis=-1, initial=-np.inf)
     scores -= _shift(row_max)[..., None]
     np.exp(scores, out=scores)
-    if visible is None or free:
-        seen = np.full(row_max.shape, scores.shape[-1] > 0)
+    keys = scores.shape[-1]
+    if visible is None or free or not keys:  # without keys a broadcast `visible` says nothing
+        seen = np.full(row_max.shape, keys > 0)
     else:
         seen = np.broadcast_to(visible.any(axis=-1), row_max.shape)
-    ones = np.ones(scores.shape[-1], scores.dtype)  # a product sums three times as fast as sum()
+    ones = np.ones(keys, scores.dtype)  # a product sums three times as fast as sum()
     return Part(row_max, scores @ ones, blend(scores, visible, value, free), seen)
 
 
@@ -148,17 +149,18 @@ def add_sinks(part: Part, sinks: Array) -> Part:
 
     A sink has no value and makes no key visible.
     """
-    logits = np.broadcast_to(sinks, part.row_max.shape).astype(part.row_max.dtype)
+    logits = cast_finite(np.broadcast_to(sinks, part.row_max.shape), part.row_max.dtype)
     sink = Part(logits, np.ones_like(logits), np.zeros_like(part.acc), np.zeros_like(part.seen))
     return merge(part, sink)
 
 
 def finish(part: Part) -> Answer:
-    """Divide: the output (0 for an empty row) and the log-sum-exp (-inf for one without a sink)."""
+    """Divide: the output and the log-sum-exp; for an empty row 0, and its sink or -inf."""
     out = part.acc / part.row_sum[..., None]
     if not part.seen.all():
         out[~part.seen] = 0
-    return Answer(out, part.row_max + np.log(part.row_sum))
+    lse = part.row_max + np.log(part.row_sum)
+    return Answer(out, np.where(part.seen, lse, part.row_max))
 
 
 def weights_of_scores(scores: Array, visible: BoolArray | None, whole: Part) -> Array:

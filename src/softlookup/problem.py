@@ -297,7 +297,7 @@ def _check_heads(query: Array, key: Array, value: Array | None) -> None:
 
 
 def pick(chosen: Any, length: int, argument: str) -> IntArray:
-    """Return the indices of `chosen`: None for all, a slice, integers (negative too) or bools.
+    """Return the indices of `chosen`: None for all, a slice or range, integers (negative too) or bools.
 
     Raises
     ------
@@ -310,6 +310,8 @@ def pick(chosen: Any, length: int, argument: str) -> IntArray:
         return np.arange(length)
     if isinstance(chosen, slice):
         return np.arange(length)[chosen]
+    if isinstance(chosen, range):
+        chosen = np.arange(chosen.start, chosen.stop, chosen.step)
     array = np.atleast_1d(as_ndarray(chosen, argument))
     if array.dtype == np.bool_ and array.shape == (length,):
         return np.flatnonzero(array)
@@ -323,4 +325,5 @@ def pick(chosen: Any, length: int, argument: str) -> IntArray:
     if outside.size:
         there = f"lie in 0 ... {length - 1}" if length else "be empty, as that axis is"
         raise OptionError(argument, f"must {there}; got {outside[0]}. Positions count from 0.")
-    return np.where(array < 0, array + length, array).astype(np.int64)
+    chosen_indices = array.astype(np.int64)  # first: a small integer dtype cannot hold the length
+    return np.where(chosen_indices < 0, chosen_indices + length, chosen_indices)

@@ -79,8 +79,11 @@ def _steps(problem: Problem, rows: IntArray) -> Steps:
         row_sum = row_sum + np.exp(sinks - shift)
 
     weights = np.where(shown, shifted_exp / row_sum[..., None], 0.0)
-    sink_weight = None if sinks is None else np.exp(sinks - shift) / row_sum
-    lse = row_max + np.log(row_sum)
+    seen = shown.any(axis=-1)
+    sink_weight = None
+    if sinks is not None:  # what is left when nothing is read is the sink's, however low it is
+        sink_weight = np.where(seen, np.exp(sinks - shift) / row_sum, 1.0)
+    lse = np.where(seen, row_max + np.log(row_sum), row_max)
     out = _blend(problem, weights, shown)
     return Steps(
         products, scaled, capped, bias, scores, shown, masked_scores, exp, exp_sum, row_max,

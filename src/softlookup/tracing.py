@@ -15,6 +15,7 @@ from softlookup.reference import steps
 from softlookup.tokens import check_tokens
 
 _MOST_CELLS = 2**22
+_MOST_NUMBERS = 2**25
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,10 +90,22 @@ class Trace:
 
     @property
     def contributions(self) -> Array | None:
-        """``weights[..., j] * value[j]``, (..., rows, kv_len, value_dim), 0 where hidden."""
+        """``weights[..., j] * value[j]``, (..., rows, kv_len, value_dim), 0 where hidden.
+
+        Raises
+        ------
+        OptionError
+            Where they would be more than 33,554,432 numbers (256 MiB).
+        """
         p = self.problem
         if p.value is None:
             return None
+        if self.weights.size * p.value_dim > _MOST_NUMBERS:
+            raise OptionError(
+                "contributions",
+                f"must be at most {_MOST_NUMBERS:,} numbers; {self.weights.size:,} weights of "
+                f"value_dim {p.value_dim} are more. Trace fewer rows, or take record(row).",
+            )
         weights = self.weights.reshape(p.batch, p.kv_heads, p.group, len(self.rows), p.kv_len, 1)
         value = p.value.astype(np.float64)[:, :, None, None]
         with np.errstate(all="ignore"):  # NaN and inf are answers
@@ -125,8 +138,20 @@ class Trace:
         dict
             Numbers are float; NaN and infinities are the texts ``"NaN"``, ``"Infinity"`` and
             ``"-Infinity"``, which JSON can carry.
+
+        Raises
+        ------
+        OptionError
+            Where this trace has no such row, head or batch entry.
         """
         at = (row_index,) if self.problem.plain else (*batch, head, row_index)
+        lead = self.weights.shape[:-1]
+        if len(at) != len(lead) or not all(0 <= i < n for i, n in zip(at, lead, strict=True)):
+            raise OptionError(
+                "record",
+                f"must be of one row: (batch axes, head, row) within {lead}; got {at}. "
+                "Rows count within this trace.",
+            )
         kv_at = () if self.problem.plain else (*batch, head // max(self.problem.group, 1))
         keys = self._largest(at, top)
         values = None if self.value is None else self.value[kv_at]  # (kv_len, value_dim)
@@ -221,11 +246,12 @@ class Trace:
         if self.sinks is None or self.sink_weight is None:
             return None
         logit = np.float64(self.sinks[head])
+        shift = self.row_max[at] if self.row_max[at] > -np.inf else 0.0
         with np.errstate(all="ignore"):  # exp may overflow, and shows it
             return {
                 "logit": logit,
                 "exp": np.exp(logit),
-                "shifted_exp": np.exp(logit - self.row_max[at]),
+                "shifted_exp": np.exp(logit - shift),
                 "weight": self.sink_weight[at],
             }
 

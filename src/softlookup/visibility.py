@@ -60,12 +60,13 @@ def row_limits(problem: Problem, batch: slice, rows: Any) -> Limits | None:
 
 
 def key_span(problem: Problem, limits: Limits | None) -> tuple[int, int]:
-    """Return an interval of keys that holds every row's interval; it may be empty."""
+    """Return an interval (first, last) of keys that holds every row's; first <= last."""
     if limits is None:
         return 0, problem.kv_len
     if not limits.start.size:
         return 0, 0
-    return int(limits.start.min()), int(limits.stop.max())
+    first = int(limits.start.min())
+    return first, max(first, int(limits.stop.max()))
 
 
 def free_keys(problem: Problem, limits: Limits | None, keys: slice) -> int:

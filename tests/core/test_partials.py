@@ -174,3 +174,10 @@ def test_weights_of_a_part_given_the_whole(kind):
     np.testing.assert_allclose(
         np.where(visible, weights, 0) @ np.nan_to_num(value), out, rtol=1e-12, atol=1e-14
     )
+
+
+def test_a_part_without_keys_is_empty_whatever_a_broadcast_mask_says():
+    scores, value = np.empty((ROWS, 0)), np.empty((0, DIM))
+    part = part_of_scores(scores, np.ones((ROWS, 1), bool), value)
+    assert not part.seen.any()
+    np.testing.assert_array_equal(finish(part).out, np.zeros((ROWS, DIM)))

@@ -265,3 +265,20 @@ def test_a_single_minus_inf_score_among_finite_ones_weighs_0(backend):
     exact = assert_agrees(np.abs(CALL.query), key, CALL.value, backend=backend)
     assert not exact.weights[..., 3].any()
     assert exact.visible.all()
+
+
+def test_empty_row_lse_is_the_sink_even_an_infinite_one(backend):
+    query, key, value = np.ones((3, 1, 2)), np.ones((3, 1, 2)), np.ones((3, 1, 1))
+    sinks = np.array([0.25, np.inf, -np.inf])
+    look = sl.Lookup(query, key, value, sinks=sinks, mask=False, backend=backend)
+    np.testing.assert_array_equal(look.inspect().lse[:, 0], sinks)
+    np.testing.assert_array_equal(look.trace().lse[:, 0], sinks)
+    np.testing.assert_array_equal(look.trace().sink_weight, np.ones((3, 1)))
+    np.testing.assert_array_equal(look.attend(), 0 * value)
+
+
+def test_a_finite_sink_beyond_float32_is_just_a_number(backend):
+    one = np.ones((1, 1, 1), np.float32)
+    look = sl.Lookup(one, one, one, sinks=np.array([1e39]), backend=backend)
+    np.testing.assert_array_equal(look.attend(), 0 * one)
+    np.testing.assert_array_equal(look.weights(), 0 * one)

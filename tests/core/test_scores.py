@@ -168,3 +168,21 @@ def test_bias_nan_at_a_hidden_key_changes_nothing(backend):
     np.testing.assert_array_equal(
         plain, sl.attend(*CALL.arrays, bias=bias, mask=mask, backend=backend)
     )
+
+
+@pytest.mark.parametrize(
+    ("query", "key", "scale", "score"),
+    [
+        (1e30, 1e-30, 1e10, 1e10),
+        (1e20, 1e-38, 1e20, 100),
+        (-3e5, 2, 0.5, -3e5),
+        (7, 1, 1e-40, 7e-40),
+    ],
+)
+def test_scale_is_applied_to_the_products_so_that_a_large_one_overflows_nothing(
+    backend, query, key, scale, score
+):
+    query, key = (np.full((1, 1), number, np.float32) for number in (query, key))
+    look = sl.Lookup(query, key, np.ones((1, 1), np.float32), scale=scale, backend=backend)
+    np.testing.assert_allclose(look.inspect().lse, [score], rtol=1e-6)
+    np.testing.assert_array_equal(look.attend(), [[1]])

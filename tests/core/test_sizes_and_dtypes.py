@@ -1,5 +1,7 @@
 """The semantics table: GQA, sizes, dtypes, lse, strides; and what may be handed in."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -260,3 +262,14 @@ def test_leading_axes_of_any_rank(backend, batch):
     call = Case("leading", batch=batch, heads=(2, 3), q_len=3, kv_len=7).build()
     exact = assert_agrees(*call.arrays, causal=True, q_offset=2, backend=backend)
     assert exact.out.shape == (*batch, 6, 3, 13)
+
+
+def test_a_byte_swapped_bias_that_repeats_is_not_expanded():
+    bias = np.broadcast_to(np.array(1, ">f4"), (4096, 4096))
+    arrays = [np.ones((4096, 2), np.float32)] * 3
+    tracemalloc.start()
+    look = sl.Lookup(*arrays, bias=bias)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**20
+    np.testing.assert_allclose(look.weights(rows=[7], keys=[9]), [[1 / 4096]], rtol=1e-5)

@@ -230,3 +230,16 @@ def test_printed_trace_names_steps_and_numbers():
     text = str(sl.Lookup(words, words, words).trace(rows=[0]))
     places = [text.index(number) for number in ("0.707", "2.028", "5.056", "0.401", "0.802")]
     assert places == sorted(places)
+
+
+@pytest.mark.parametrize("place", [{"row_index": 99}, {"head": 5}, {"batch": (0,)}])
+def test_a_record_that_is_not_there_is_refused(place):
+    trace = sl.Lookup(np.ones((3, 2, 5)), np.ones((1, 2, 5)), np.ones((1, 2, 1))).trace()
+    with pytest.raises(sl.SoftlookupError, match=r"within \(3, 2\)"):
+        trace.record(**place)
+
+
+def test_contributions_refuse_to_grow_with_n_x_n_x_dim():
+    wide = np.ones((1500, 16))
+    with pytest.raises(sl.SoftlookupError, match="Trace fewer rows"):
+        _ = sl.Lookup(wide, wide, wide).trace().contributions

@@ -65,3 +65,12 @@ def test_a_rectangle_of_a_long_lookup_needs_no_whole(backend):
     exp = np.exp(scores - scores.max())
     assert not part[0].any()
     np.testing.assert_allclose(part[1], (exp / exp.sum())[100_000:], rtol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint64])
+def test_indices_of_any_integer_dtype(backend, dtype):
+    query, key = np.ones((300, 2)), np.ones((7, 2))
+    look = sl.Lookup(query, key, backend=backend)
+    rows = np.array([0, 100], dtype)
+    assert look.weights(rows=rows, keys=np.array([6], dtype)).shape == (2, 1)
+    np.testing.assert_array_equal(look.trace(rows=rows).rows, [0, 100])

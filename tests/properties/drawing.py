@@ -20,13 +20,19 @@ def _bias(rng, shape):
     return bias
 
 
+def _laid_over(draw, shape):
+    """Return a shape that broadcasts to `shape`: fewer axes, and some of size 1."""
+    axes = shape[draw(st.integers(0, len(shape))) :]
+    return tuple(size if draw(st.booleans()) else 1 for size in axes)
+
+
 def _option(draw, name, rng, batch, shape):
     share = draw(st.sampled_from([0.05, 0.5, 0.95])) if name == "mask" else None
     return {
         "causal": lambda: True,
         "window": lambda: _window(draw),
-        "mask": lambda: rng.random(shape[draw(st.integers(0, len(shape))) :]) > share,
-        "bias": lambda: _bias(rng, shape[draw(st.integers(0, len(shape))) :]),
+        "mask": lambda: rng.random(_laid_over(draw, shape)) > share,
+        "bias": lambda: _bias(rng, _laid_over(draw, shape)),
         "kv_lens": lambda: rng.integers(0, shape[-1] + 1, batch),
         "scale": lambda: draw(st.sampled_from([0.0, -1.0, 0.3, 2.0])),
         "softcap": lambda: draw(st.sampled_from([0.5, 3.0, 50.0])),

@@ -28,7 +28,16 @@ def _assert_out(out, call):
     assert_out(out, exact, naive)
 
 
+# The window leaves row 0 the keys from 3 on, kv_lens those before 1: none, though its mask is True.
+APART = Call(
+    np.ones((1, 2, 2)), np.ones((1, 7, 2)), np.ones((1, 7, 1)),
+    {"window": (1, None), "q_offset": 4, "kv_lens": np.array(1),
+     "mask": np.array([[True], [False]])},
+)  # fmt: skip
+
+
 @given(call=calls())
+@example(call=APART)
 def test_it_agrees_with_the_oracle(backend, call):
     assert_agrees(*call.arrays, **call.options, backend=backend)
 

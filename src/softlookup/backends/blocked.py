@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from softlookup.arrays import Array, IntArray
+from softlookup.arrays import Array, IntArray, cast_finite
 from softlookup.partials import (
     Answer,
     Part,
@@ -162,9 +162,13 @@ def _part(problem: Problem, tile: Tile, value: Array | None, key_step: int, scra
 
 
 def _scaled_query(problem: Problem, tile: Tile) -> Array:
-    """Return scale * query of a tile, (batch, kv_heads, group, rows, head_dim), contiguous."""
+    """Return the query of a tile, (batch, kv_heads, group, rows, head_dim), contiguous and scaled.
+
+    Scaling it costs less than scaling the scores; a scale that could lead it out of its dtype's
+    range waits for them.
+    """
     query = problem.query[tile.batch, tile.heads(problem)][:, :, tile.rows]
-    scale = _within(problem.compute_dtype, problem.scale)
+    scale = problem.scale if _is_mild(problem.scale) else 1.0
     scaled = query.astype(problem.compute_dtype, order="C") * scale
     kv_heads = len(indices(tile.kv_heads, problem.kv_heads))
     return scaled.reshape(scaled.shape[0], kv_heads, problem.group, *scaled.shape[2:])
@@ -177,13 +181,16 @@ def _scores(problem: Problem, tile: Tile, query: Array, scratch: Array) -> Array
     shape = (*folded.shape[:-1], key.shape[-2])
     scores = np.matmul(folded, key.swapaxes(-1, -2), out=scratch[: prod(shape)].reshape(shape))
     scores = scores.reshape(*query.shape[:-1], key.shape[-2])
+    if not _is_mild(problem.scale):
+        for factor in _factors(scores.dtype, problem.scale):
+            scores *= factor
     if problem.softcap is not None:
         softcap = max(_within(scores.dtype, problem.softcap), float(np.finfo(scores.dtype).tiny))
         scores /= softcap
         np.tanh(scores, out=scores)
         scores *= softcap
     if problem.bias is not None:
-        scores += _finite_in(scores.dtype, overlay_tile(problem, problem.bias, tile))
+        scores += cast_finite(overlay_tile(problem, problem.bias, tile), scores.dtype)
     return scores
 
 
@@ -204,19 +211,23 @@ def _readable(part: Array, dtype: np.dtype[Any]) -> Array:
     return np.ascontiguousarray(part, dtype)
 
 
+def _is_mild(scale: float) -> bool:
+    return scale == 0 or 2.0**-64 <= abs(scale) <= 1
+
+
+def _factors(dtype: np.dtype[Any], scale: float) -> tuple[float, ...]:
+    """Return numbers within the range of `dtype` whose product is `scale`, as far as there are."""
+    limits = np.finfo(dtype)
+    if limits.tiny <= abs(scale) <= limits.max:
+        return (scale,)
+    power = 2.0**64 if abs(scale) > 1 else 2.0**-64
+    return _within(dtype, scale / power), power
+
+
 def _within(dtype: np.dtype[Any], number: float) -> float:
     """Return `number`, or the nearest one that `dtype` holds: 0 * inf must not arise."""
     largest = float(np.finfo(dtype).max)
     return min(max(number, -largest), largest)
-
-
-def _finite_in(dtype: np.dtype[Any], bias: Array) -> Array:
-    """Return `bias` in `dtype`; a finite number beyond its range stays finite: it hides nothing."""
-    cast = bias.astype(dtype)
-    if bias.dtype.itemsize <= dtype.itemsize:
-        return cast
-    largest = np.finfo(dtype).max
-    return np.where(np.isfinite(bias), np.clip(bias, -largest, largest), bias).astype(dtype)
 
 
 def _unfold(array: Array, problem: Problem) -> Array:

@@ -4,10 +4,12 @@ A request is ``(op, args)``, a name and texts; the answer is ``(json, bytes)``, 
 for every op that there is so far. A refusal is ``{"ok": false, "error": ..., "argument": ...}``.
 Numbers that JSON lacks travel as the texts ``"NaN"``, ``"Infinity"`` and ``"-Infinity"``.
 
-A session holds nothing that changes, so any number of threads may ask it at once.
+Any number of threads may ask at once; one is answered at a time.
 """
 
+import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib.metadata import version
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -18,6 +20,7 @@ from softlookup import lesson
 from softlookup.captures import Capture
 from softlookup.errors import SoftlookupError, ViewError
 from softlookup.lookup import Lookup
+from softlookup.reference import steps
 from softlookup.tokens import readable
 from softlookup.tracing import to_json
 from softlookup.viewer import arguments
@@ -28,6 +31,7 @@ EDIT_DIMS = 8
 LEDGER_KEYS = 12
 MOST_KEYS = 256  # columns of one record
 MOST_CELLS = 64  # rows, and keys, of one rectangle of weights
+CELLS_AT_ONCE = 2**20  # each with ten float64 numbers
 
 
 Source = Literal["lesson", "file", "lookup"]
@@ -42,7 +46,7 @@ class Operation(NamedTuple):
 
 
 class Session:
-    """Answer the questions of a view on one capture.
+    """Answer the questions of a view on one capture, one after the other.
 
     Parameters
     ----------
@@ -55,6 +59,7 @@ class Session:
     def __init__(self, capture: Capture, source: Source = "lookup") -> None:
         self.capture = capture
         self.source = source
+        self._one_at_a_time = threading.Lock()  # a row of a long context fills memory and cores
         self.title = readable(capture.title)
         self.tokens = tuple(readable(token) for token in capture.tokens)
         self.key_tokens = tuple(readable(token) for token in capture.key_tokens)
@@ -66,7 +71,8 @@ class Session:
             if operation is None:
                 raise ViewError("op", f"must be one of {', '.join(OPERATIONS)}; got {op[:40]!r}.")
             arguments.check_names(args, operation.arguments, op)
-            return operation.answer(self, args), None
+            with self._one_at_a_time:
+                return operation.answer(self, args), None
         except SoftlookupError as error:
             return {"ok": False, "error": str(error), "argument": error.argument}, None
 
@@ -154,14 +160,14 @@ def _arrays(session: Session, args: Arguments) -> Json:
         raise ViewError("arrays", f"go to the page only where they can be edited. {reason}")
     look = _one_head(session, args)
     problem = look.problem
-    steps = look.trace()
+    traced = look.trace()
     return {
-        "query": to_json(steps.query.astype(np.float64)),
-        "key": to_json(steps.key.astype(np.float64)),
-        "value": None if steps.value is None else to_json(steps.value.astype(np.float64)),
-        "visible": to_json(steps.visible),
-        "bias": to_json(steps.bias),
-        "sink": None if steps.sinks is None else to_json(steps.sinks.astype(np.float64)[0]),
+        "query": to_json(traced.query.astype(np.float64)),
+        "key": to_json(traced.key.astype(np.float64)),
+        "value": None if traced.value is None else to_json(traced.value.astype(np.float64)),
+        "visible": to_json(traced.visible),
+        "bias": to_json(traced.bias),
+        "sink": None if traced.sinks is None else to_json(traced.sinks.astype(np.float64)[0]),
         "scale": to_json(problem.scale),
         "softcap": to_json(problem.softcap),
         "q_offset": _integers(problem.q_offset),
@@ -172,19 +178,21 @@ def _trace(session: Session, args: Arguments) -> Json:
     look = _one_head(session, args)
     row = arguments.whole(args, "row", look.problem.q_len, default=None)
     top = arguments.whole(args, "top", MOST_KEYS + 1, default=LEDGER_KEYS, low=1)
-    steps = look.trace(rows=[row], tokens=session.tokens, key_tokens=session.key_tokens)
-    return steps.record(0, top=top)
+    traced = look.trace(rows=[row], tokens=session.tokens, key_tokens=session.key_tokens)
+    return traced.record(0, top=top)
 
 
 def _weights(session: Session, args: Arguments) -> Json:
     look = _one_head(session, args)
     rows = arguments.wholes(args, "rows", look.problem.q_len, MOST_CELLS)
     keys = arguments.wholes(args, "keys", look.problem.kv_len, MOST_CELLS)
+    bare = replace(look.problem, value=None)  # no output is asked for
+    at_once = max(1, CELLS_AT_ONCE // max(bare.kv_len, 1))
     weights, visible = [], []
-    for row in rows:  # one at a time: a trace holds ten arrays of kv_len for each of its rows
-        steps = look.trace(rows=[row])
-        weights.append(to_json(steps.weights[0, keys]))
-        visible.append(to_json(steps.visible[0, keys]))
+    for start in range(0, len(rows), at_once):
+        some = steps(bare, np.array(rows[start : start + at_once]))
+        weights += to_json(some.weights[0, 0][:, keys])
+        visible += to_json(some.visible[0, 0][:, keys])
     return {"weights": weights, "visible": visible}
 
 
