@@ -1,16 +1,27 @@
-"""What every test may use: golden files, rewritten by ``pytest --rewrite-golden``, and hypothesis.
+"""What every test may use: golden files (``pytest --rewrite-golden``), hypothesis, Chromium.
 
 The profile ``ci`` draws the same examples every time; ``HYPOTHESIS_PROFILE=roam`` (make roam) looks
 for new ones.
 """
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 GOLDEN = Path(__file__).parent / "golden"
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP evil.test 127.0.0.1",  # a stranger's name that points here
+)
 
 settings.register_profile("ci", derandomize=True, max_examples=40, deadline=None, database=None)
 settings.register_profile("roam", max_examples=2000, deadline=None, print_blob=True)
@@ -36,3 +47,19 @@ def assert_golden(request):
         assert text == file.read_text(encoding="utf-8")
 
     return assert_same
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """One browser for all tests of a process: Playwright's loop can be started only once in it."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        pytest.skip("chromium is missing: make browser installs it")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        pytest.skip('playwright is missing: pip install "softlookup[test]"')
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
+        yield browser
+        browser.close()

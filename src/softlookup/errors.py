@@ -34,6 +34,10 @@ class OptionError(SoftlookupError, ValueError):
     """An option with a value that has no meaning, or that contradicts another one."""
 
 
+class OptionNameError(OptionError, TypeError):
+    """An option whose name is not known here."""
+
+
 class DtypeError(SoftlookupError, TypeError):
     """An argument of a type or dtype that cannot be used here."""
 

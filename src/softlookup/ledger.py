@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from softlookup.numerals import brief, fixed, product_terms, short, vector
-from softlookup.tokens import readable
+from softlookup.tokens import listed
 
 if TYPE_CHECKING:
     from softlookup.tracing import Trace
@@ -62,8 +62,7 @@ def layer_text(trace: "Trace") -> str:
 
 def name(token: str) -> str:
     """Return a token's text as one readable, short label."""
-    text = readable(token)
-    return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
+    return listed(token, _LONGEST_NAME)
 
 
 def scale_words(record: dict[str, Any]) -> tuple[str, str]:

@@ -1,5 +1,6 @@
 """The front door: `attend` for the answer, `Lookup` for the same lookup to look into."""
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from softlookup.arrays import Array
 from softlookup.backends import registry
 from softlookup.errors import OptionError
 from softlookup.inspection import Inspection
+from softlookup.options import names_checked
 from softlookup.problem import Facts, build_problem, pick
 from softlookup.tracing import Trace, trace_rows
 
@@ -80,6 +82,7 @@ class Lookup:
 
     __slots__ = ("backend", "problem")
 
+    @names_checked
     def __init__(
         self,
         query: Any,
@@ -115,8 +118,10 @@ class Lookup:
 
     def __repr__(self) -> str:
         p = self.problem
+        heads = "1 head" if p.heads == 1 else f"{p.heads} heads"
+        kv_heads = "1 kv_head" if p.kv_heads == 1 else f"{p.kv_heads} kv_heads"
         return (
-            f"Lookup({p.heads} heads over {p.kv_heads} kv_heads, q_len {p.q_len}, "
+            f"Lookup({heads} over {kv_heads}, q_len {p.q_len}, "
             f"kv_len {p.kv_len}, "
             f"head_dim {p.head_dim}, value_dim {p.value_dim}, batch {p.batch_shape}, {p.dtype})"
         )
@@ -160,25 +165,39 @@ class Lookup:
 
         Parameters
         ----------
-        rows, keys : slice, int, list of int or bools, optional
+        rows, keys : slice, range, int, list of int or bools, optional
             Which queries and keys; negative counts from the end; default all (mind the size).
 
         Returns
         -------
         ndarray
             float32 (float64 for float64 inputs); 0 where hidden.
+
+        Raises
+        ------
+        OptionError
+            Where the rectangle does not fit into memory.
         """
         p = self.problem
         backend = registry.choose(p, Facts(), self.backend)
         some_rows, some_keys = pick(rows, p.q_len, "rows"), pick(keys, p.kv_len, "keys")
-        return p.restore(backend.weights(p, some_rows, some_keys))
+        try:
+            return p.restore(backend.weights(p, some_rows, some_keys))
+        except MemoryError as error:
+            shape = (p.batch, p.heads, len(some_rows), len(some_keys))
+            raise OptionError(
+                "weights",
+                f"must fit into memory; {' x '.join(f'{size:,}' for size in shape)} of "
+                f"{p.compute_dtype} are {prod(shape) * p.compute_dtype.itemsize / 2**30:,.1f} GiB. "
+                "Choose rows=, keys=.",
+            ) from error
 
     def trace(self, rows: Any = None, *, tokens: Any = None, key_tokens: Any = None) -> Trace:
         """Return every step of chosen rows, float64; ``print()`` reads like the textbook.
 
         Parameters
         ----------
-        rows : slice, int, list of int or bools, optional
+        rows : slice, range, int, list of int or bools, optional
             Which queries; default all.
         tokens, key_tokens : list of str, optional
             Texts of the queries and keys; positions where left out. Where lengths are equal,
@@ -224,6 +243,7 @@ class Lookup:
         return one
 
 
+@names_checked
 def attend(
     query: Any,
     key: Any,

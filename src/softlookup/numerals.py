@@ -82,9 +82,20 @@ def product_terms(left: Sequence[Any], right: Sequence[Any]) -> str | None:
     """
     if not 0 < len(left) <= _MOST_IN_VECTOR:
         return None
-    return " + ".join(f"{_bracketed(a)}·{_bracketed(b)}" for a, b in zip(left, right, strict=True))
+    return sum_of_products([short(a) for a in left], [short(b) for b in right])
 
 
-def _bracketed(number: Any) -> str:
-    text = short(number)
+def sum_of_products(left: Sequence[str], right: Sequence[str]) -> str:
+    """Write a dot product of written numbers term by term.
+
+    Examples
+    --------
+    >>> sum_of_products(["2", "-1"], ["1", "0"])
+    '2·1 + (-1)·0'
+    """
+    return " + ".join(f"{factor(a)}·{factor(b)}" for a, b in zip(left, right, strict=True))
+
+
+def factor(text: str) -> str:
+    """Put a negative number in brackets, so that it can follow a sign."""
     return f"({text})" if text.startswith("-") else text

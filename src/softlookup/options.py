@@ -3,8 +3,13 @@
 Each ``check_*`` takes what the caller gave and returns the one form that `Problem` holds.
 """
 
+import difflib
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -18,12 +23,56 @@ from softlookup.arrays import (
     as_ndarray,
     without_repeats,
 )
-from softlookup.errors import DtypeError, OptionError, ShapeError
+from softlookup.errors import DtypeError, OptionError, OptionNameError, ShapeError
 
+P = ParamSpec("P")
+T = TypeVar("T")
 Window = tuple[int | None, int | None]
+
+# How other libraries call an option, and how the same is said here.
+_ELSEWHERE: Mapping[str, str] = MappingProxyType(
+    {
+        "q": "query=",
+        "k": "key=",
+        "v": "value=",
+        "is_causal": "causal=True; where lengths differ with q_offset=, 0 in torch",
+        "attn_mask": "mask= for bools (True = may look), bias= for numbers that are added",
+        "attention_mask": "mask=, bools over (q_len, kv_len), True = may look; padding: kv_lens=",
+        "key_padding_mask": "kv_lens=, or mask= with the inverse (True = may look)",
+        "attn_bias": "bias=",
+        "window_size": "window=(left, right), both inclusive; an open side is None, not -1",
+        "sliding_window": "window=(w - 1, 0), which looks at w keys, the query's own among them",
+        "softmax_scale": "scale=",
+        "sm_scale": "scale=",
+        "logits_soft_cap": "softcap=",
+        "enable_gqa": "nothing: fewer key heads than query heads are grouped by themselves",
+        "dropout_p": "nothing: there is no dropout here",
+    }
+)
 
 # Positions stay far from the ends of int64, so that adding a length never wraps.
 _FARTHEST = 2**60
+
+
+def names_checked(verb: Callable[P, T]) -> Callable[P, T]:
+    """Let `verb` say which option is meant by a name it does not know; its signature stays."""
+    known = tuple(name for name in inspect.signature(verb).parameters if name != "self")
+
+    @functools.wraps(verb)
+    def checked(*arrays: P.args, **options: P.kwargs) -> T:
+        for name in options:
+            if name not in known:
+                raise OptionNameError(name, f"is no option here. {_meant(name, known)}")
+        return verb(*arrays, **options)
+
+    return checked
+
+
+def _meant(name: str, known: Sequence[str]) -> str:
+    if name in _ELSEWHERE:
+        return f"Write {_ELSEWHERE[name]}."
+    near = difflib.get_close_matches(name.lower(), known, n=1)
+    return f"Did you mean {near[0]}=?" if near else f"The names are {', '.join(known)}."
 
 
 class Overlay(NamedTuple):
@@ -215,9 +264,9 @@ def check_window(window: Any) -> Window | None:
 
 
 def _check_number(given: Any, argument: str) -> float:
-    numeric = isinstance(given, (int, float, np.generic, np.ndarray))
-    array = as_ndarray(given if numeric else [], argument)
-    if array.ndim or not (array.dtype.kind in "iu" or array.dtype in FLOAT_DTYPES):
+    alone = isinstance(given, (int, float, np.generic, np.ndarray))
+    array = as_ndarray(given, argument) if alone else None
+    if array is None or array.ndim or not (array.dtype.kind in "iu" or array.dtype in FLOAT_DTYPES):
         raise DtypeError(argument, f"must be one number; got {type(given).__name__}. Pass a float.")
     value = float(array)
     if not np.isfinite(value):

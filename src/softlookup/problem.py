@@ -297,7 +297,7 @@ def _check_heads(query: Array, key: Array, value: Array | None) -> None:
 
 
 def pick(chosen: Any, length: int, argument: str) -> IntArray:
-    """Return the indices of `chosen`: None for all, a slice or range, integers (negative too) or bools.
+    """Return the indices of `chosen`: None for all, a slice, a range, integers or bools.
 
     Raises
     ------

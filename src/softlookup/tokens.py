@@ -9,12 +9,15 @@ from collections.abc import Iterable, Sequence
 
 from softlookup.errors import DtypeError, ShapeError
 
-# Controls, lone surrogates, zero-width and bidirectional marks, line separators, BOM.
+# Controls, lone surrogates, every space but the plain one, zero-width, filling and bidirectional
+# marks, variation selectors, tag characters, line separators, BOM.
 _UNSEEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ud800-\udfff"
-    "\ufeff\ufff9-\uffff]"
+    "[\x00-\x1f\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f"
+    "\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc"
+    "\ufffe\uffff\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 _NAMED = {"\n": "⏎", "\t": "⇥"}
+_LONGEST = 40  # characters of one text where several are listed
 
 
 def readable(token: str) -> str:
@@ -24,12 +27,26 @@ def readable(token: str) -> str:
     --------
     >>> readable("a\nb\u200b")
     'a⏎b⟨200b⟩'
-    >>> readable("")
-    '⟨empty⟩'
+    >>> readable(""), readable(" "), readable("   ")
+    ('⟨empty⟩', '⟨space⟩', '⟨3 spaces⟩')
     """
     if not token:
         return "⟨empty⟩"
+    if not token.strip(" "):
+        return "⟨space⟩" if len(token) == 1 else f"⟨{len(token)} spaces⟩"
     return _UNSEEN.sub(lambda found: _NAMED.get(found[0], f"⟨{ord(found[0]):04x}⟩"), token)
+
+
+def listed(token: str, longest: int = _LONGEST) -> str:
+    """Show `token` readably in at most `longest` characters, for a list, a table or a sentence.
+
+    Examples
+    --------
+    >>> listed("bank"), listed("unbelievable", longest=6)
+    ('bank', 'unbel…')
+    """
+    text = readable(token)
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def check_tokens(
@@ -91,13 +108,13 @@ def find_token(tokens: Sequence[str], wanted: str) -> int:
         places = ", ".join(f"@{position}" for position in found[:8])
         raise ShapeError(
             "query",
-            f"{wanted!r} must be one token; {len(found)} are shown like that. "
+            f"{listed(wanted)!r} must be one token; {len(found)} are shown like that. "
             f"Choose a position: {places}.",
         )
-    names = ", ".join(readable(text) for text in tokens[:8])
+    names = ", ".join(listed(text) for text in tokens[:8])
     more = f", and {len(tokens) - 8} more" if len(tokens) > 8 else ""
     raise ShapeError(
         "query",
-        f"there is no token {wanted!r}; the tokens are {names}{more}. "
+        f"there is no token {listed(wanted)!r}; the tokens are {names}{more}. "
         "Choose one of them, or @POSITION.",
     )

@@ -1,36 +1,9 @@
-"""A real view in this process, and Chromium to look at it."""
-
-import shutil
+"""A real view in this process, and a page of Chromium that looks at it."""
 
 import pytest
 from lesson_page import LessonPage
 
 import softlookup as sl
-
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-
-
-@pytest.fixture(scope="session")
-def chromium():
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None:
-        pytest.skip("chromium is missing: make browser installs it")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        pytest.skip('playwright is missing: pip install "softlookup[test]"')
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

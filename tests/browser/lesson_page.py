@@ -4,6 +4,8 @@ import json
 import re
 from urllib.parse import parse_qs, urlsplit
 
+from softlookup.lesson import exercises
+
 ROOT = "[data-softlookup]"
 
 
@@ -99,6 +101,19 @@ class LessonPage:
         self.page.click(f"button[data-arg='{side}:{row}:{col}']")
         self.page.keyboard.type(text)
         self.press("Enter")
+
+
+def right_answer(skill, seed):
+    """Return what a learner types: one text a field, or the position of the right explanation."""
+    asked = exercises.question(skill, seed)
+    if hasattr(asked, "options"):
+        return asked.options.index(asked.right)
+    return [f"{float(blank.by_hand):.3f}" for blank in asked.blanks]
+
+
+def spoken(text):
+    """Write a text of the lesson as the page does: d with an index, and a minus before numbers."""
+    return re.sub(r"(?<![\w)])-(?=\d)", "−", text.replace("d_k", "dk"))
 
 
 def read_numbers(text):

@@ -89,6 +89,9 @@ CASES = {
     "empty rows and a sink": (
         drawn(15), {"mask": np.tri(7, k=-2, dtype=bool), "sinks": np.array([2.0])},
     ),
+    "empty rows and a sink of -inf": (
+        drawn(26), {"mask": np.tri(7, k=-2, dtype=bool), "sinks": np.array([-np.inf])},
+    ),
     "offset": (drawn(16), {"causal": True, "q_offset": 2}),
     "before the start": (drawn(17), {"causal": True, "q_offset": -3}),
     "few keys": (drawn(18), {"kv_lens": np.array(4)}),
@@ -191,6 +194,6 @@ def test_a_row_that_overflows_says_why_the_shift_exists(open_page):
     assert page.row("weight") == ["—"] * 4
     assert "more than a float64 can hold" in page.text(".note")
     page.press("r")
-    assert page.row("exp") == ["1.000", "0.000", "1.000", "2.000"]
+    assert page.row("shifted exp") == ["1.000", "0.000", "1.000", "2.000"]
     assert page.row("weight") == ["0.500", "0.000", "0.500", "1.000"]
     assert page.count(".note") == 0

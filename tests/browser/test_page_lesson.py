@@ -4,19 +4,12 @@ import json
 
 import numpy as np
 import pytest
+from lesson_page import right_answer, spoken
 
 import softlookup as sl
 from softlookup.lesson import exercises
 
 pytestmark = pytest.mark.browser
-
-
-def right_answer(skill, seed):
-    """Return what a learner types: one text a field, or the position of the right explanation."""
-    asked = exercises.question(skill, seed)
-    if hasattr(asked, "options"):
-        return asked.options.index(asked.right)
-    return [f"{float(blank.by_hand):.3f}" for blank in asked.blanks]
 
 
 def test_first_screen_invites_and_gives_nothing_away(open_page):
@@ -25,7 +18,8 @@ def test_first_screen_invites_and_gives_nothing_away(open_page):
     assert "0.401" not in page.text("main")
     assert page.all(".steps .main") == ["Next: score"]
     assert page.grid() == [["?"] * 3] * 3
-    assert page.all(".modes b") == ["Lesson"]
+    assert page.text("header .title") == "Lesson"
+    assert page.page.title() == "Lesson - softlookup"
     assert page.text("#ledger-title") == "What token 1 reads, step by step"
 
 
@@ -109,7 +103,7 @@ def test_textbook_and_shifted_have_the_same_weights(open_page):
     weights = page.row("weight")
     page.press("r")
     assert page.row("shifted") == ["0.000", "−0.707", "0.000", "0.707"]
-    assert page.row("exp") == ["1.000", "0.493", "1.000", "2.493"]
+    assert page.row("shifted exp") == ["1.000", "0.493", "1.000", "2.493"]
     assert page.row("weight") == weights
 
 
@@ -151,14 +145,14 @@ def test_a_wrong_answer_is_diagnosed_and_stays(open_page):
     page.page.click("form button[type=submit]")
     page.page.wait_for_selector(".verdict.wrong")
     verdict = exercises.check("scores", 1, typed)
-    assert verdict.explanation.replace("d_k", "dk") in page.page.text_content(".verdict")
-    assert page.all(".right-step li") == list(verdict.steps)
+    assert spoken(verdict.explanation) in page.page.text_content(".verdict")
+    assert page.all(".right-step li") == [spoken(line) for line in verdict.steps]
     fields = page.page.locator("form input")
     assert [fields.nth(i).input_value() for i in range(len(typed))] == typed
     assert page.count("form input[aria-invalid]") == verdict.fields.count(False)
     assert page.count("details[open]") == 1  # typing and checking close nothing
     page.press("Escape", "y")
-    assert exercises.exercise("scores", 2).given[0].value in page.text("form")
+    assert spoken(exercises.exercise("scores", 2).given[0].value) in page.text("form")
     assert page.count(".verdict") == 0
 
 
@@ -190,8 +184,42 @@ def test_the_lesson_in_words(open_page):
             page.press("]")
     page.press("[")
     assert page.text("#article-title") == titles[-2]
+    assert "-" not in "".join(page.all("article table td"))
     recap = [text.replace("d_k", "dk") for text in sl.lesson.recap()]
     assert page.page.locator(".recap li").all_text_contents() == recap
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_a_section_that_is_chosen_comes_into_sight(open_page, motion):
+    page = open_page(reduced_motion=motion, size=(1280, 640))
+    assert page.page.evaluate("scrollY") == 0
+    page.click(".contents-part button[data-arg='3']")
+    top = (
+        "document.querySelector('[data-softlookup]').shadowRoot"
+        ".querySelector('#article-title').getBoundingClientRect().top"
+    )
+    for _ in range(40):
+        if 0 <= page.page.evaluate(top) < 60:
+            break
+        page.page.wait_for_timeout(50)
+    assert 0 <= page.page.evaluate(top) < 60
+    assert page.page.evaluate("scrollY") > 200
+    again = open_page(hash="s=3", size=(1280, 640))
+    assert again.text("#article-title") == page.text("#article-title")
+    assert again.page.evaluate("scrollY") == 0
+
+
+def test_the_cursor_waits_at_the_step_that_space_fills(open_page):
+    page = open_page()
+    page.press(*["Space"] * 6)
+    assert page.text("#ledger-title").startswith("What token 2 reads")
+    assert page.text("table.ledger tr:has(td.at) th b") == "score"
+    assert page.text("output.readout") == "score: not worked out yet. Guess it, then press Space."
+    page.press("Space", "Space", "ArrowUp")
+    page.change("key", 1, 0, "2")
+    page.press("u")
+    assert page.text("table.ledger tr:has(td.at) th b") == "exp"
+    assert "not worked out yet" in page.text("output.readout")
 
 
 def test_copy_as_text(open_page):

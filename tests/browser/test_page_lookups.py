@@ -18,6 +18,7 @@ def test_own_arrays_are_there_at_once(open_page):
                      title="a sentence")  # fmt: skip
     assert page.steps() == ["score", "scaled", "exp", "weight", "reads"]
     assert page.text("header .title") == "a sentence"
+    assert page.page.title() == "a sentence - softlookup"
     assert "?" not in page.text("table.grid")
 
 
@@ -61,7 +62,9 @@ def test_long_rows_list_the_largest_keys_and_sum_the_others(open_page):
     assert page.exact("exp", 12) == [record["rest"]["exp"]]
     assert page.exact("weight", 12) == [record["rest"]["weight"]]
     assert page.exact("reads", 13) == record["out"]
-    assert page.all("table.grid thead small") == [str(key) for key in record["keys"]]
+    assert page.page.locator("table.grid thead th").all_text_contents() == [
+        str(key) for key in record["keys"]
+    ]
     for name, value in (("query", 31), ("head", 3), ("batch", 1)):
         page.page.fill(f"input[data-change={name}]", str(value))
         page.press("Enter")
@@ -108,3 +111,24 @@ def test_numbers_that_are_not_finite(open_page):
     page.press("2")
     assert page.row("weight") == ["NaN"] * 4
     assert "whole row is NaN" in page.text(".note")
+
+
+def test_the_ramp_of_a_window_ends_at_the_largest_weight_shown(open_page):
+    look = sl.Lookup(*drawn((300, 4), (300, 4), (300, 2)))
+    page = open_page(look)
+    cells = page.page.locator("table.grid td.filled")
+    weights = [float(text.replace("−", "-")) for text in cells.locator("span").all_text_contents()]
+    shares = cells.evaluate_all("all => all.map(c => Number(c.style.getPropertyValue('--w')))")
+    assert max(weights) < 0.2
+    assert max(shares) == 1
+    assert page.all(".legend > span")[-1] == f"{max(weights):.3f}"
+    largest = shares.index(1)
+    assert weights[largest] == max(weights)
+    assert cells.nth(largest).get_attribute("title").endswith(f"{max(weights):.3f}")
+    few = open_page(sl.Lookup(*drawn((3, 2), (3, 2), (3, 2))))
+    assert few.all(".legend > span")[-1] == "1"
+
+
+def test_scores_are_whole_only_where_all_of_a_row_are(open_page):
+    look = sl.Lookup([[1.0, 0.5]], [[1.0, 0.0], [1.0, 1.0]], [[1.0], [2.0]])
+    assert open_page(look).row("score") == ["1.000", "1.500", ""]

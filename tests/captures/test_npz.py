@@ -120,6 +120,8 @@ def test_a_wrong_field_is_one_sentence(tmp_path, fields, fragments):
         load(file)
     message = str(caught.value)
     assert message.startswith(f"{file}: ")
+    assert message.count(str(file)) == 1, "a fault within a fault"
+    assert "whole .npz" not in message
     assert message.isprintable()
     for fragment in fragments:
         assert fragment in message
@@ -148,8 +150,11 @@ def test_a_lying_header_takes_no_memory(tmp_path, header, fragments):
     file = zipped(tmp_path, [("query.npy", header + bytes(8)), ("key.npy", npy(KEY))])
     with pytest.raises(FileError) as caught:
         load(file)
+    message = str(caught.value)
     for fragment in fragments:
-        assert fragment in str(caught.value)
+        assert fragment in message
+    assert ("whole .npz" in message) == ("whole .npz" in fragments)
+    assert message.count(str(file)) == 1, "a fault within a fault"
 
 
 def test_a_zip_bomb_is_refused_by_its_directory(tmp_path, monkeypatch):
@@ -157,8 +162,11 @@ def test_a_zip_bomb_is_refused_by_its_directory(tmp_path, monkeypatch):
     zeros = npy(np.zeros(2**18))
     file = zipped(tmp_path, [("query.npy", zeros)], zipfile.ZIP_DEFLATED)
     assert file.stat().st_size < 2**16
-    with pytest.raises(FileError, match="unpack to at most 1048576 bytes"):
+    with pytest.raises(
+        FileError, match=r"run\.npz: must unpack to at most 1048576 bytes"
+    ) as caught:
         load(file)
+    assert "whole .npz" not in str(caught.value)
 
 
 @pytest.mark.parametrize("at", [0.1, 0.5, 0.9, 0.99])
@@ -195,8 +203,17 @@ def test_a_wrong_checksum_is_found_at_every_size(tmp_path, compression, numbers)
 def test_a_repeated_member_is_named(tmp_path):
     with pytest.warns(UserWarning, match="Duplicate name"):
         file = zipped(tmp_path, [("query.npy", npy(QUERY)), ("query.npy", npy(QUERY))])
-    with pytest.raises(FileError, match="'query' twice"):
+    with pytest.raises(FileError, match=r": holds 'query' twice\. Keep one of them\.$"):
         load(file)
+
+
+def test_a_name_without_a_meaning_is_named_with_all_that_have_one(tmp_path):
+    file = tmp_path / "run.npz"
+    np.savez(file, q=QUERY)
+    with pytest.raises(FileError) as caught:
+        load(file)
+    assert str(caught.value).startswith(f"{file}: holds 'q', which has no meaning here. The names ")
+    assert str(caught.value).endswith("bias, kv_lens.")
 
 
 @pytest.mark.parametrize("name", ["../query.npy", "/etc/passwd", "query/a.npy", "query\n.npy"])

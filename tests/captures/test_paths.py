@@ -71,6 +71,18 @@ def test_label_names_queries_and_keys():
     assert label(lookup()).title == "a lookup"
 
 
+def test_a_capture_traces_one_head_with_its_tokens():
+    capture = label(lookup(), tokens=["a", "b"], key_tokens=["x", "y", "z"])
+    trace = capture.trace([1], head=1, batch=4)  # entry (1, 1)
+    whole = capture.lookup().trace()
+    np.testing.assert_array_equal(trace.out[0], whole.out[1, 1, 1, 1])
+    assert (trace.tokens, trace.key_tokens) == (("a", "b"), ("x", "y", "z"))
+    assert "token b asks" in str(trace)
+    assert len(capture.trace().rows) == 2
+    with pytest.raises(OptionError, match=r"batch: must lie in 0 \.\.\. 5; got 6"):
+        capture.trace(batch=6)
+
+
 def test_label_refuses_what_does_not_fit():
     with pytest.raises(ShapeError, match="q_len 2"):
         label(lookup(), tokens=["a"])

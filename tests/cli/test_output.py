@@ -93,8 +93,30 @@ def test_one_head_of_one_batch_entry_is_traced(capsys, tmp_path):
     np.savez(tmp_path / "run.npz", **arrays)
     args = ["trace", str(tmp_path / "run.npz"), "--query", "@4", "--json"]
     said = json.loads(printed(capsys, *args, "--head", "2", "--batch", "1"))
+    text = printed(capsys, *args[:-1], "--head", "2")
+    first, empty, title, *_ = text.splitlines()
+    assert first == "head 2 of 3, batch entry 0 of 2 (choose with --head, --batch)"
+    assert (empty, title[:7]) == ("", "token 4")
     look = sl.Lookup(*arrays.values()).head(2, batch=1)
     assert said["rows"][0]["out"] == look.trace(rows=[4]).out[0].tolist()
+
+
+def test_only_what_there_are_several_of_is_said(capsys, tmp_path):
+    arrays = {name: np.ones((3, 2, 1)) for name in ("query", "key", "value")}
+    np.savez(tmp_path / "run.npz", **arrays)
+    text = printed(capsys, "trace", str(tmp_path / "run.npz"))
+    assert text.startswith("head 0 of 3 (choose with --head)\n\ntoken 0 asks")
+    assert "choose with" not in printed(capsys, "trace", "lesson")
+
+
+def test_long_tokens_are_shortened_where_they_are_listed(capsys, tmp_path):
+    np.savez(tmp_path / "run.npz", query=np.eye(2), key=np.eye(2), tokens=["a" * 999, " "])
+    text = printed(capsys, "info", str(tmp_path / "run.npz"))
+    assert f"  queries  {'a' * 39}… ⟨space⟩\n" in text
+    assert main(["trace", str(tmp_path / "run.npz"), "--query", "b" * 999]) == 2
+    said = capsys.readouterr().err
+    assert f"'{'b' * 39}…'" in said
+    assert f"the tokens are {'a' * 39}…, ⟨space⟩." in said
 
 
 def test_info_says_what_a_file_holds(capsys, tmp_path):

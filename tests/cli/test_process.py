@@ -45,15 +45,24 @@ def test_any_encoding_can_be_written_to(env, args):
 def test_signs_are_spelt_in_ascii():
     text = run("trace", "lesson", "--query", "1", env=ASCII).stdout.decode("ascii")
     assert "1*1 + 0*0 = 1" in text
-    assert "/ sqrt2" in text
+    assert "(/ sqrt(2) = 1.414)" in text
     assert text.rstrip().endswith("[0.802, 0.599]")
+
+
+def test_headings_are_underlined_as_they_are_spelt():
+    lines = run("lesson", env=ASCII).stdout.decode("ascii").splitlines()
+    titles = [(lines[i - 1], line) for i, line in enumerate(lines) if line and not line.strip("=")]
+    assert "Why divide by sqrt(d_k)" in [title for title, _ in titles]
+    assert [len(title) for title, _ in titles] == [len(line) for _, line in titles]
+    head = next(line for line in lines if "sqrt(d_k)      scores" in line)
+    assert len(head) == len(lines[lines.index(head) + 1])  # columns are as wide as they are spelt
 
 
 def test_every_spelling_is_ascii():
     for sign, spelling in SPELLINGS.items():
         assert spelling.isascii()
         assert not sign.isascii()
-    assert spell("é ☃ √") == "\\xe9 \\u2603 sqrt"
+    assert spell("é ☃ √ √d_k") == "\\xe9 \\u2603 sqrt sqrt(d_k)"
 
 
 def test_an_unprintable_error_is_still_one_line():
@@ -108,6 +117,7 @@ def test_show_serves_until_it_is_stopped(number):
     process, said = start("--no-browser", env={**os.environ, "DISPLAY": "", "WAYLAND_DISPLAY": ""})
     url = re.search(r"^Open  (http://127\.0\.0\.1:(\d+)/)#t=([\w-]+)$", said, re.MULTILINE)
     assert f"ssh -L {url[2]}:127.0.0.1:{url[2]} this-machine" in said
+    assert "wait()" not in said  # it waits itself
     info = httpx.get(f"{url[1]}api/info", headers={"authorization": f"Bearer {url[3]}"})
     assert info.json()["source"] == "lesson"
     process.send_signal(number)

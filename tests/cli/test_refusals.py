@@ -22,6 +22,8 @@ REFUSALS = {
     "no such head": (["trace", "lesson", "--head", "1"], ["head: ", "0 ... 0", "got 1"]),
     "negative batch": (["trace", "lesson", "--batch", "-1"], ["batch: ", "got -1"]),
     "no such file": (["info", "none.json"], ["none.json: ", "there is none"]),
+    "lesson misspelt": (["trace", "leson"], ["leson: ", "Did you mean 'lesson'?"]),
+    "lesson in capitals": (["show", "LESSON"], ["Did you mean 'lesson'?"]),
     "folder": (["show", "."], [".: ", "folder"]),
     "other suffix": (["trace", __file__], [".json or .npz", "'.py'"]),
     "empty name": (["info", ""], ["folder"]),
@@ -56,7 +58,7 @@ def test_wrong_input_is_one_line(capsys, name, tmp_path, monkeypatch):
 
 
 def test_a_sentence_of_ours_is_one_readable_line(capsys, monkeypatch):
-    def refuse():
+    def refuse(*_):
         raise OptionError("word", "must be\n\x1b[31mshort\u202e.")
 
     monkeypatch.setattr("softlookup.lesson.as_text", refuse)

@@ -63,6 +63,15 @@ def test_problem_says_sizes_and_options():
     assert problem.value.shape == (2, 3, 11, 13)
 
 
+def test_a_lookup_says_how_many_heads_it_has():
+    def said(heads, kv_heads):
+        query, key = (np.zeros((n, 2, 3)) for n in (heads, kv_heads))
+        return repr(sl.Lookup(query, key)).partition(", ")[0]
+
+    assert said(1, 1) == "Lookup(1 head over 1 kv_head"
+    assert said(4, 2) == "Lookup(4 heads over 2 kv_heads"
+
+
 def test_options_cannot_change_under_a_lookup():
     look = sl.Lookup(*CALL.arrays)
     with pytest.raises(AttributeError):

@@ -21,7 +21,8 @@ def _pick(chosen, length):
     ("rows", "keys"),
     [(slice(0, 2), None), (None, slice(1, 3)), (slice(1, 3), slice(0, 2)), ([0], [2]),
      ([2, 0], [1, 1, 0]), ([-1], [-1, 0]), (slice(None, None, -1), slice(None, None, -2)),
-     (slice(2, 2), None), ([], [0]), (slice(-2, None), slice(None, -1))],
+     (slice(2, 2), None), ([], [0]), (slice(-2, None), slice(None, -1)),
+     (range(2), range(2, 0, -1)), (range(0), range(3))],
     ids=str,
 )  # fmt: skip
 def test_rectangles_are_parts_of_the_whole(backend, name, rows, keys):

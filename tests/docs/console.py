@@ -1,6 +1,6 @@
 """Console blocks of the documentation: find them, run them, compare, or write them anew.
 
-In a ```` ```console ```` block a line that starts with ``$`` is run, in the examples folder; what
+In a ```` ```console ```` block a line that starts with ``$`` is run, at the checkout's root; what
 follows is what it prints. A line ``...`` stands for any number of lines. After a change that is
 meant: ``python tests/docs/console.py --write``.
 """
@@ -10,6 +10,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,19 +43,20 @@ def run(command):
     words = shlex.split(command)
     if words[0] != "softlookup":
         raise ValueError(f"only softlookup commands are run in console blocks; got {command!r}")
-    environment = os.environ | {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
-    done = subprocess.run(
-        [sys.executable, "-m", "softlookup", *words[1:]],
-        cwd=ROOT / "examples",
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        stdin=subprocess.DEVNULL,
-        text=True,
-        encoding="utf-8",
-        timeout=60,
-        check=False,
-    )
+    with tempfile.TemporaryDirectory() as data:  # a reader who has solved nothing yet
+        plain = {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb", "XDG_DATA_HOME": data}
+        done = subprocess.run(
+            [sys.executable, "-m", "softlookup", *words[1:]],
+            cwd=ROOT,
+            env=os.environ | plain,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            encoding="utf-8",
+            timeout=60,
+            check=False,
+        )
     return trimmed(done.stdout)
 
 

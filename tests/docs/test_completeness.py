@@ -3,9 +3,11 @@
 import re
 
 import pytest
+import typer
 from console import ROOT
 
 import softlookup
+from softlookup.cli.commands import app
 
 PACKAGE = ROOT / "src" / "softlookup"
 
@@ -45,6 +47,18 @@ def test_every_page_is_reachable():
         assert page.stem == "index" or re.search(rf"^{page.stem}$", index, re.MULTILINE), page
 
 
+def test_the_page_of_commands_has_every_command_and_option():
+    root = typer.main.get_command(app)
+    page = text("docs/commands.md")
+    sections = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
+    assert "`--version`" in page
+    for name, command in root.commands.items():
+        assert f"| `softlookup {name}" in page
+        written = set(re.findall(r"`(--[a-z-]+)", sections[name]))
+        options = {word for param in command.params for word in param.opts if word[:2] == "--"}
+        assert written == options, name
+
+
 def test_links_between_pages_lead_somewhere():
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
         for target in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8")):
@@ -66,3 +80,10 @@ def test_help_lists_every_target():
     phony = re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)[1].split()
     documented = re.findall(r"^([a-z-]+):.*## ", makefile, re.MULTILINE)
     assert sorted(phony) == sorted(documented)
+
+
+def test_one_blas_thread_is_for_tests_only():
+    makefile = text("Makefile")
+    assert re.findall(r"^.*OPENBLAS_NUM_THREADS.*$", makefile, re.MULTILINE) == [
+        "PYTEST := OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -p tests.left_out -n 2"
+    ]

@@ -3,7 +3,9 @@
 The fragments are the real numbers and the next step.
 """
 
+import inspect
 import pickle
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -36,7 +38,12 @@ class Tensor:
         raise AssertionError("converted unseen")
 
 
+class Other:
+    __module__ = "elsewhere.arrays"
+
+
 MASKED = np.ma.masked_array(np.ones((3, 4)), np.eye(3, 4, dtype=bool))
+VAST = sl.Lookup(*[np.broadcast_to(np.float16(0), (2**20, 1, 2**14, 1))] * 2)
 SMALL = {"query": _zeros(3, 4), "key": _zeros(5, 4), "value": _zeros(5, 4)}
 
 REFUSALS = {
@@ -76,10 +83,14 @@ REFUSALS = {
     "dates": (_call(np.zeros((3, 4), "M8[s]")), DtypeError, "query", ["datetime64[s]"]),
     "structured": (_call(np.zeros((3, 4), "f4,f4")), DtypeError, "query", ["f4"]),
     "ragged list": (_call([[1.0, 2.0], [3.0]]), ShapeError, "query", ["differ in length"]),
-    "None as query": (_call(None), DtypeError, "query", ["NoneType"]),
-    "None as key": (_call(key=None), DtypeError, "key", ["NoneType"]),
+    "None as query": (_call(None), DtypeError, "query",
+        ["array of shape (length, dim)", "got None"]),
+    "None as key": (_call(key=None), DtypeError, "key", ["got None. Pass one."]),
     "a masked array": (_call(MASKED), DtypeError, "query", ["masked array", "mask=~"]),
-    "another framework's array": (_call(Tensor()), DtypeError, "query", ["torch.Tensor"]),
+    "another framework's array": (_call(Tensor()), DtypeError, "query",
+        ["torch.Tensor", "Pass query.detach().cpu().numpy()."]),
+    "an array of some library": (_call(Other()), DtypeError, "query",
+        ["elsewhere.Other", "numpy.asarray(...)"]),
     "a framework's array as mask": (_call(mask=Tensor()), DtypeError, "mask", ["torch.Tensor"]),
     "a masked array as mask": (_call(mask=np.ma.masked_array([True])), DtypeError, "mask",
         ["masked array"]),
@@ -154,7 +165,13 @@ REFUSALS = {
     "softcap inf": (_call(softcap=np.inf), OptionError, "softcap", ["inf"]),
     "scale nan": (_call(scale=np.nan), OptionError, "scale", ["finite", "nan"]),
     "scale inf": (_call(scale=-np.inf), OptionError, "scale", ["finite", "-inf"]),
-    "scale as a text": (_call(scale="0.1"), DtypeError, "scale", ["number", "str"]),
+    "scale as a text": (_call(scale="0.1"), DtypeError, "scale",
+        ["must be one number; got str"]),
+    "scale as a list": (_call(scale=[0.1]), DtypeError, "scale", ["must be one number; got list"]),
+    "scale of another framework": (_call(scale=Tensor()), DtypeError, "scale",
+        ["must be one number; got Tensor"]),
+    "softcap as a text": (_call(softcap="30"), DtypeError, "softcap",
+        ["must be one number; got str"]),
     "scale as an array": (_call(scale=np.ones(8)), DtypeError, "scale", ["one number"]),
     "scale as a bool": (_call(scale=True), DtypeError, "scale", ["number", "bool"]),
     "scale complex": (_call(scale=1j), DtypeError, "scale", ["number", "complex"]),
@@ -189,6 +206,10 @@ REFUSALS = {
     "batch beyond the last": (lambda: sl.Lookup(Q, K, V).head(0, (2,)), OptionError, "batch",
         ["(2,)"]),
     "batch left out": (lambda: sl.Lookup(Q, K, V).head(0), OptionError, "batch", ["(2,)", "()"]),
+    "rows beyond the last as a range": (lambda: sl.Lookup(**SMALL).weights(rows=range(4)),
+        OptionError, "rows", ["0 ... 2", "3"]),
+    "weights of everything": (VAST.weights, OptionError, "weights",
+        ["1,048,576 x 1 x 16,384 x 16,384 of float32", "1,048,576.0 GiB", "rows=, keys="]),
     "a trace of everything": (lambda: sl.Lookup(_zeros(4096, 2), _zeros(4096, 2)).trace(),
         OptionError, "rows", ["4096 rows", "16,777,216"]),
 }  # fmt: skip
@@ -209,6 +230,37 @@ def test_refusal(name):
         assert fragment in str(error), f"{fragment!r} is not in: {error}"
     assert str(error).endswith("."), error
     assert "\n" not in str(error)
+
+
+NAMES = {
+    "casual": "Did you mean causal=?",
+    "soft_cap": "Did you mean softcap=?",
+    "Scale": "Did you mean scale=?",
+    "zzz": "The names are query, key, value, causal, q_offset, window, mask, bias, ",
+    "is_causal": "Write causal=True; where lengths differ with q_offset=",
+    "attn_mask": "Write mask= for bools (True = may look), bias= for numbers",
+    "window_size": "Write window=(left, right), both inclusive",
+    "softmax_scale": "Write scale=.",
+}
+
+
+@pytest.mark.parametrize("verb", [sl.attend, sl.Lookup])
+@pytest.mark.parametrize("name", NAMES)
+def test_an_option_of_another_name_is_told_what_it_is_called_here(verb, name):
+    with pytest.raises(errors.OptionNameError) as refused:
+        verb(Q, K, V, **{name: True})
+    assert str(refused.value).startswith(f"{name}: is no option here. {NAMES[name]}")
+    assert isinstance(refused.value, TypeError), "what Python raises for an unknown name"
+    assert refused.value.argument == name
+
+
+def test_what_other_names_are_told_is_an_option_that_exists():
+    from softlookup import options
+
+    known = set(inspect.signature(sl.attend).parameters)
+    for name, meant in options._ELSEWHERE.items():
+        assert name not in known
+        assert meant.startswith("nothing: ") or set(re.findall(r"(\w+)=", meant)) <= known
 
 
 def test_a_lookup_is_refused_when_it_is_made_not_when_it_is_asked():

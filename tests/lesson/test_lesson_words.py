@@ -84,7 +84,8 @@ def test_scores(sections):
     assert [row[1] for row in products.rows] == ["1·1 + 0·0", "1·0 + 0·1", "1·1 + 0·1"]
     keys = vectors([row[0] for row in signs.rows])
     np.testing.assert_array_equal(cells(signs)[:, 0], keys @ [1, 0])
-    assert_shown(cells(signs)[:, 1], softmax(keys @ [1, 0]))
+    assert_shown(cells(signs)[:, 1], softmax(keys @ [1, 0] / np.sqrt(2)))
+    assert signs.caption.endswith("the weights come later: each score divided by √2, then softmax")
     assert (cells(signs)[:, 0] > 0).any()
     assert (cells(signs)[:, 0] == 0).any()
     assert (cells(signs)[:, 0] < 0).any()

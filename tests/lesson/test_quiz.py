@@ -2,6 +2,8 @@
 
 import io
 import json
+import sys
+from types import SimpleNamespace
 
 import pencil
 import pytest
@@ -95,6 +97,45 @@ def test_a_whole_row_may_be_typed_at_once(path):
     row = "[" + ", ".join(right("output", 2)) + "]"
     assert "Right." in sit([row], seed=2, skill="output")
     assert solved(path) == ["output"]
+
+
+@pytest.mark.parametrize("row", ["0.4 0.2 0.1", "[0.4, 0.2, 0.1]", "0.4; 0.2; 0.1"])
+def test_a_row_of_the_wrong_length_is_told_how_many_are_wanted(path, row):
+    first, second = right("output", 2)
+    text = " ".join(sit([row, first, row, second], seed=2, skill="output").split())
+    assert "output 1 must be one number, or all 2 in one row; got 3 numbers." in text
+    assert "output 2 must be one number; got 3 numbers." in text
+    assert "Right." in text
+
+
+def test_the_prompt_says_that_a_row_may_be_typed_where_there_is_one(path):
+    assert "or the whole row at once" in sit([], seed=2, skill="output")
+    assert "whole row" not in sit([], seed=2, skill="scaling")
+
+
+@pytest.mark.parametrize("word", ["?", "help", " HELP "])
+def test_help_shows_the_hint_and_skips_nothing(path, word):
+    first, second = right("output", 2)
+    text = sit([word, word, first, word, second], seed=2, skill="output")
+    assert text.count("Hint: ") == 3
+    assert "Right." in text
+
+
+@pytest.mark.parametrize("word", ["q", "quit", "Exit"])
+def test_a_word_leaves_as_ctrl_d_does(path, word):
+    text = sit([*right("scores", 4), word], seed=4)
+    assert "must be" not in text
+    assert "Until next time; progress is kept." in text
+    assert solved(path) == ["scores"]
+
+
+def test_lines_can_be_edited_at_a_terminal(path, monkeypatch):
+    pytest.importorskip("readline", reason="hardware: no readline on this system")
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr("builtins.input", lambda prompt: "q")
+    monkeypatch.delitem(sys.modules, "readline")
+    assert quiz.run(Console(file=io.StringIO()), skill="scores", seed=1) == 0
+    assert "readline" in sys.modules
 
 
 def test_empty_lines_hint_and_then_skip(path):

@@ -1,6 +1,5 @@
 """A real browser on the attacker's page: what it can reach of an open view, and what it cannot."""
 
-import shutil
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -11,24 +10,9 @@ from softlookup.viewer import redirect
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def browser():
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None:
-        pytest.skip("chromium is missing: make browser installs it")
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is missing")
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(
-            executable_path=program,
-            args=["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP evil.test 127.0.0.1"],
-        )
-        yield opened
-        opened.close()
-
-
 @pytest.fixture
-def page(browser):
-    context = browser.new_context()
+def page(chromium):
+    context = chromium.new_context()
     yield context.new_page()
     context.close()
 

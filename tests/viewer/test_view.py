@@ -12,12 +12,14 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import numpy as np
 import pytest
 
 import softlookup as sl
+from softlookup import viewer
 from softlookup.captures import label
 from softlookup.errors import DtypeError, FileError, OptionError, ViewError
 from softlookup.viewer import redirect, server
@@ -49,6 +51,30 @@ def test_show_serves_the_lesson_and_close_stops_it(capsys):
     view.close()
     assert is_refused(view.port)
     assert not [t for t in threading.enumerate() if t.name.startswith("softlookup")]
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_a_script_is_told_that_the_page_goes_with_it(capsys, monkeypatch, goes_on):
+    monkeypatch.setattr(viewer, "_is_interactive", lambda: goes_on)
+    with opened():
+        printed = capsys.readouterr().out
+    last = "The page closes when this program ends; show(...).wait() keeps it open.\n"
+    assert printed.endswith(last) != goes_on
+
+
+def test_a_prompt_and_a_notebook_go_on_by_themselves(monkeypatch):
+    monkeypatch.delattr("sys.ps1", raising=False)
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
+    assert not viewer._is_interactive()
+    with monkeypatch.context() as prompt:
+        prompt.setattr("sys.ps1", ">>> ", raising=False)
+        assert viewer._is_interactive()
+    with monkeypatch.context() as notebook:
+        notebook.setitem(sys.modules, "ipykernel", threading)
+        assert viewer._is_interactive()
+    with monkeypatch.context() as dash_i:
+        dash_i.setattr("sys.flags", SimpleNamespace(interactive=1))
+        assert viewer._is_interactive()
 
 
 def test_a_with_block_closes_the_view():

@@ -4,7 +4,7 @@ import { addToken, changeDimension, removeToken, rename, setNumber } from "./edi
 import { parseNumber } from "./numbers.js";
 import { readable } from "./readable.js";
 import { editKey, hasLayer, held, isIn, isUnfolded, isWhole, sceneSteps } from "./scene.js";
-import { columnsOf } from "./steps.js";
+import { columnsOf, ORDER } from "./steps.js";
 import { spotBeside } from "./tokens_layout.js";
 
 /** @typedef {import("./types.js").State} State */
@@ -12,14 +12,18 @@ import { spotBeside } from "./tokens_layout.js";
 /** @typedef {Partial<State> & {focus?: string}} Changes  `focus` names what gets the focus afterwards */
 /** @typedef {(scene: Scene, argument: string) => Changes} Action */
 
+const FIRST = ORDER[0];
+
 /** @param {Scene} scene @param {number} row @returns {Changes} */
 function pickQuery({ state, tokens }, row) {
   if (row < 0 || row >= tokens.length) return {};
   const known = isIn(state, row);
   const step = row === state.row ? state.step : known ? "reads" : "none";
+  const cursor = step === "none" ? { ...state.cursor, step: FIRST } : state.cursor;
   return {
     row,
     step,
+    cursor,
     hover: null,
     editing: null,
     trouble: null,
@@ -208,7 +212,9 @@ function remove(scene) {
   const current = state.row > row ? state.row - 1 : state.row;
   const changes = changed({ ...scene, state: { ...state, row: current } }, edit);
   const step = isIn({ ...state, seen }, changes.row ?? 0) ? "reads" : "none";
-  return { ...changes, seen, focus: "spot", step: state.row === row ? step : state.step };
+  if (state.row !== row) return { ...changes, seen, focus: "spot" };
+  const cursor = step === "none" ? { ...state.cursor, step: FIRST } : state.cursor;
+  return { ...changes, seen, focus: "spot", step, cursor };
 }
 
 /** @type {Action} */
@@ -226,7 +232,9 @@ function dimension(scene, argument) {
 }
 
 /** @type {Action} */
-function reset({ state, tokens }) {
+function reset(scene) {
+  const { state, tokens } = scene;
+  const upcoming = sceneSteps(scene).find((id) => !isUnfolded(id, state.step));
   const edits = { ...state.edits };
   delete edits[editKey(state)];
   const length = state.info.tokens.length;
@@ -235,6 +243,8 @@ function reset({ state, tokens }) {
     editing: null,
     trouble: null,
     scaled: true,
+    hover: null,
+    cursor: upcoming ? { ...state.cursor, step: upcoming } : state.cursor,
     notice: "Back to the numbers as they came.",
     row: Math.min(state.row, length - 1),
     seen: state.seen.filter((row) => row < length),

@@ -54,6 +54,7 @@ function softmax(scores, visible, sink) {
   const shifted_exp = scores.map((x, j) => (visible[j] ? Math.exp(x - shift) : 0));
   const own = sink === null ? null : { exp: Math.exp(sink), shifted_exp: Math.exp(sink - shift) };
   const row_sum = sum(shifted_exp) + (own ? own.shifted_exp : 0);
+  const share = seen.length ? (own?.shifted_exp ?? 0) / row_sum : 1; // what nobody reads is the sink's
   return {
     exp,
     exp_sum: sum(exp) + (own ? own.exp : 0),
@@ -61,8 +62,8 @@ function softmax(scores, visible, sink) {
     shifted_exp,
     row_sum,
     weights: shifted_exp.map((part, j) => (visible[j] ? part / row_sum : 0)),
-    sink: own && sink !== null ? { logit: sink, ...own, weight: own.shifted_exp / row_sum } : null,
-    lse: row_max + Math.log(row_sum),
+    sink: own && sink !== null ? { logit: sink, ...own, weight: share } : null,
+    lse: seen.length ? row_max + Math.log(row_sum) : row_max,
   };
 }
 

@@ -1,8 +1,8 @@
-// A token as it is shown everywhere: its text spelt out, its colour, and its position where texts
-// or colours alone would not tell it from another.
+// A token as it is shown everywhere: its text spelt out, its colour, and its position where the
+// text alone would not tell it from another.
 import { COLORS, colorClass } from "./color.js";
 import { h } from "./dom.js";
-import { count } from "./numbers.js";
+import { breadth } from "./numbers.js";
 import { readable } from "./readable.js";
 
 const LONGEST = 18; // characters of a token that a chip shows
@@ -20,11 +20,9 @@ function shortened(token) {
  * @param {number} index
  */
 function needsPosition(tokens, index) {
-  return (
-    tokens.length > COLORS ||
-    tokens.indexOf(tokens[index]) !== index ||
-    tokens.lastIndexOf(tokens[index]) !== index
-  );
+  const token = tokens[index];
+  if (token === String(index)) return false;
+  return tokens.indexOf(token) !== tokens.lastIndexOf(token);
 }
 
 /**
@@ -34,8 +32,15 @@ function needsPosition(tokens, index) {
  */
 export function tokenName(tokens, index) {
   const text = shortened(tokens[index]);
-  return needsPosition(tokens, index) ? `${text} (@${count(index)})` : text;
+  return needsPosition(tokens, index) ? `${text} @${index}` : text;
 }
+
+/**
+ * About how many digits wide a chip's words are.
+ * @param {readonly string[]} tokens
+ * @param {number} index
+ */
+export const chipBreadth = (tokens, index) => breadth(tokenName(tokens, index));
 
 /**
  * @param {readonly string[]} tokens
@@ -45,7 +50,7 @@ export function tokenName(tokens, index) {
 export function chip(tokens, index, props = {}) {
   const kind = tokens.length > COLORS && index >= COLORS ? "later" : "";
   const parts = [h("bdi", {}, shortened(tokens[index]))];
-  if (needsPosition(tokens, index)) parts.push(h("small", {}, String(index)));
+  if (needsPosition(tokens, index)) parts.push(h("small", {}, `@${index}`));
   const tag = props["data-act"] ? "button" : "span";
   const type = tag === "button" ? "button" : null;
   return h(

@@ -1,5 +1,5 @@
-// Token colours: the Okabe-Ito set, used for tokens and nothing else. They go round after eight,
-// so a token beyond the eighth also shows its position.
+// Token colours: the Okabe-Ito set, used for tokens and nothing else. They go round after eight:
+// a token beyond the eighth wears its colour as a border only.
 
 export const COLORS = 8;
 

@@ -1,6 +1,6 @@
 // The ledger as plain text, in columns, for a mail or a notebook. Only what is unfolded.
 import { readable } from "./readable.js";
-import { count, exact, rounded, short, vector } from "./numbers.js";
+import { exact, rounded, short, vector } from "./numbers.js";
 import { isUnfolded } from "./scene.js";
 import { columnsOf, ledgerRows, rowNote } from "./steps.js";
 
@@ -13,7 +13,7 @@ export function ledgerText(scene) {
   const columns = columnsOf(record);
   const heads = columns.map((column) => {
     if (column.kind === "key") return readable(keyTokens[column.key]);
-    if (column.kind === "rest") return `${count(record.rest?.count ?? 0)} more`;
+    if (column.kind === "rest") return `${record.rest?.count ?? 0} more`;
     return column.kind === "sink" ? "sink" : "";
   });
   const options = { reading: state.reading, scaled: state.scaled };

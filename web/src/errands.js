@@ -1,7 +1,7 @@
 // Actions that wait for something: the server, the clipboard, a dialog.
 import { ledgerText } from "./copy_text.js";
 import { HostError } from "./host_error.js";
-import { answerOf, keepProgress, newTurn } from "./turns.js";
+import { answerOf, judged, newTurn } from "./turns.js";
 import { fitsHash } from "./url.js";
 
 /** @typedef {import("./types.js").State} State */
@@ -72,14 +72,14 @@ async function checkTurn({ state, update, wait, source }) {
       (verdict) => {
         const now = state();
         if (now.turn.skill !== skill || now.turn.seed !== seed) return;
-        const isNew = verdict.correct && !now.solved.includes(skill);
-        const solved = isNew ? [...now.solved, skill] : now.solved;
-        if (verdict.correct) keepProgress(solved, skill, seed + 1);
-        update({ solved, turn: { ...now.turn, verdict, trouble: null }, focus: "verdict" });
+        update({ ...judged(now, verdict), focus: "verdict" });
       },
       (error) => {
         if (!(error instanceof HostError) || error.kind !== "refused") throw error;
-        update({ turn: { ...state().turn, verdict: null, trouble: error.message }, focus: "turn" });
+        update({
+          turn: { ...state().turn, verdict: null, trouble: error.sentence },
+          focus: "turn",
+        });
       },
     ),
   );

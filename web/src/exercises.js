@@ -71,7 +71,7 @@ function question(turn, exercise, state) {
         "dl",
         { class: "given" },
         exercise.given.map(({ label, value }) =>
-          h("div", {}, h("dt", {}, prose(label)), h("dd", {}, value)),
+          h("div", {}, h("dt", {}, prose(label)), h("dd", {}, prose(value))),
         ),
       ),
     exercise.kind === "choice" ? choices(turn, exercise) : fields(turn, exercise),
@@ -106,7 +106,7 @@ function fields(turn, exercise) {
       h(
         "label",
         {},
-        h("span", {}, label),
+        h("span", {}, prose(label)),
         h("input", {
           "data-field": i,
           value: turn.typed[i] ?? "",
@@ -143,7 +143,9 @@ function choices(turn, exercise) {
 }
 
 /** @param {import("./types.js").Verdict} verdict @param {State} state */
-function verdictPart(verdict, { lesson, solved }) {
+function verdictPart(verdict, state) {
+  const { lesson, solved, turn } = state;
+  if (verdict.correct && turn.revealed && !solved.includes(turn.skill)) return againPart();
   const open = lesson.checklist.find(({ skill }) => !solved.includes(skill));
   return h(
     "div",
@@ -167,5 +169,15 @@ function verdictPart(verdict, { lesson, solved }) {
         },
         "Next exercise",
       ),
+  );
+}
+
+/** Right, but the solution of these numbers was on the page before. */
+function againPart() {
+  return h(
+    "div",
+    { class: "verdict right" },
+    h("p", {}, h("b", {}, "Right."), " Now with fresh numbers: then the box is ticked."),
+    h("button", { type: "button", class: "plain", "data-act": "another" }, "Fresh numbers"),
   );
 }

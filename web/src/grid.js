@@ -1,13 +1,15 @@
 // The weight grid: one row a query, filled as queries are worked out.
-import { chip, tokenName } from "./chip.js";
+import { chip, chipBreadth, tokenName } from "./chip.js";
 import { rampClass } from "./color.js";
 import { h } from "./dom.js";
-import { count, rounded } from "./numbers.js";
+import { breadth, rounded } from "./numbers.js";
 import { hasLayer, isWhole } from "./scene.js";
 
 /** @typedef {import("./scene.js").Scene} Scene */
 
-const WRITTEN = 6; // more columns than this, and a cell is colour with its number in the title
+const WIDTH = 262; // pixels of the narrowest grid
+const NUMBER = 41; // pixels of a written weight; less, and a cell is colour, its number in the title
+const LONGEST = 5; // digits that fit into a cell
 
 /** @param {Scene} scene @param {Set<string>} lights */
 export function gridPart(scene, lights) {
@@ -18,12 +20,12 @@ export function gridPart(scene, lights) {
     h("h2", { id: "grid-title" }, "The weight grid: one row a query"),
     pickers(scene),
     table(scene, lights),
-    h("div", { class: "legend", "aria-hidden": "true" }, "0", h("span", { class: "ramp" }), "1"),
+    legend(scene),
     !small &&
       h(
         "p",
         { class: "quiet" },
-        `${count(scene.gridRows.length)} of ${count(tokens.length)} queries, against the keys of the ledger.`,
+        `${scene.gridRows.length} of ${tokens.length} queries, against the keys of the ledger.`,
       ),
     isWhole(scene) &&
       h(
@@ -46,6 +48,18 @@ export function gridPart(scene, lights) {
   );
 }
 
+/** The ramp from 0 to the weight at its dark end.  @param {Scene} scene */
+function legend({ small, gridTop }) {
+  const end = small ? "1" : rounded(gridTop);
+  return h(
+    "div",
+    { class: "legend", "aria-hidden": "true" },
+    "0",
+    h("span", { class: "ramp" }),
+    h("span", { title: small ? null : "the largest weight shown" }, end),
+  );
+}
+
 /**
  * Which query, head and batch entry, where there are several to choose from.
  * @param {Scene} scene
@@ -54,7 +68,7 @@ function pickers({ state, small, tokens }) {
   const { batch_shape, sizes } = state.info;
   const batches = batch_shape.reduce((product, n) => product * n, 1);
   const fields = [
-    !small && field("query", state.row, tokens.length, `query (0 … ${count(tokens.length - 1)})`),
+    !small && field("query", state.row, tokens.length, `query (0 … ${tokens.length - 1})`),
     sizes.heads > 1 && field("head", state.head, sizes.heads, `head (0 … ${sizes.heads - 1})`),
     batches > 1 && field("batch", state.batch, batches, `batch entry (0 … ${batches - 1})`),
   ].filter(Boolean);
@@ -71,10 +85,33 @@ function field(name, value, size, label) {
   );
 }
 
+/** @param {number} digits */
+const chipPixels = (digits) => Math.ceil(digits * 7.8) + 14;
+
+/** The column of the queries: wide enough for short texts.  @param {number} digits */
+const labelPixels = (digits) => Math.max(38, Math.min(92, chipPixels(digits) + 6));
+
+/**
+ * How wide the column of the queries is, in pixels; whether weights are written into their cells;
+ * whether the keys' texts stand upright.
+ * @param {Scene} scene
+ */
+function measures({ tokens, keyTokens, gridRows, gridKeys }) {
+  const widest = (/** @type {string[]} */ list, /** @type {number[]} */ shown) =>
+    Math.max(0, ...shown.map((i) => chipBreadth(list, i)));
+  const names = labelPixels(widest(tokens, gridRows));
+  const room = (WIDTH - names - 3) / Math.max(1, gridKeys.length) - 3;
+  return {
+    names,
+    written: room >= NUMBER,
+    upright: chipPixels(widest(keyTokens, gridKeys)) > room,
+  };
+}
+
 /** @param {Scene} scene @param {Set<string>} lights */
 function table(scene, lights) {
   const { tokens, keyTokens, gridRows, gridKeys, state } = scene;
-  const written = gridKeys.length <= WRITTEN;
+  const { names, written, upright } = measures(scene);
   const rows = gridRows.map((row) =>
     h(
       "tr",
@@ -90,7 +127,11 @@ function table(scene, lights) {
     { class: "scroll" },
     h(
       "table",
-      { class: `grid${written ? "" : " dense"}`, "aria-labelledby": "grid-title" },
+      {
+        class: `grid${written ? "" : " dense"}${upright ? " upright" : ""}`,
+        "aria-labelledby": "grid-title",
+        vars: { "--names": `${names}px` },
+      },
       h(
         "thead",
         {},
@@ -128,16 +169,27 @@ function cell(scene, row, c, lit, written) {
       mark("hidden", false),
     );
   const weight = found.weight;
+  const share = weight / scene.gridTop;
   return h(
     "td",
     {
       ...props,
-      class: `${rampClass(weight)}${light}`,
+      class: `${rampClass(share)}${light}`,
       title: `${names}: ${rounded(weight)}`,
-      vars: { "--w": String(Number.isFinite(weight) ? weight : 0) },
+      vars: { "--w": String(Number.isFinite(share) ? share : 0) },
     },
-    mark(rounded(weight), written),
+    weightMark(rounded(weight), written),
   );
+}
+
+/**
+ * A number too long for its cell is seen as “≈0”, and read out in full.
+ * @param {string} text
+ * @param {boolean} written
+ */
+function weightMark(text, written) {
+  if (!written || breadth(text) <= LONGEST) return mark(text, written);
+  return [h("span", { "aria-hidden": "true" }, "≈0"), mark(text, false)];
 }
 
 /** @param {string} text @param {boolean} written */

@@ -3,6 +3,15 @@ import { readable } from "./readable.js";
 
 /** @typedef {import("./types.js").State} State */
 
+/**
+ * What is open, in its own words.
+ * @param {import("./types.js").Info} info
+ */
+export function titleOf({ source, title }) {
+  if (source === "lesson") return "Lesson";
+  return title === "" ? "a lookup" : readable(title);
+}
+
 /** @param {State} state */
 export function header({ info }) {
   const act = (
@@ -14,10 +23,7 @@ export function header({ info }) {
     "header",
     { "data-key": "header" },
     h("h1", { class: "mark" }, "softlookup"),
-    h("span", { class: "modes" }, h("b", { "aria-current": "page" }, "Lesson")),
-    info.source !== "lesson" &&
-      info.title !== "" &&
-      h("span", { class: "title" }, h("bdi", {}, readable(info.title))),
+    h("span", { class: info.source === "lesson" ? "title" : "title own" }, h("bdi", {}, titleOf(info))),
     h(
       "span",
       { class: "acts" },

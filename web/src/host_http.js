@@ -55,6 +55,7 @@ async function call(op, args = {}) {
     throw new HostError(
       json?.error ?? `The viewer answered ${response.status} to “${op}”.`,
       "refused",
+      json?.argument,
     );
   }
   return { json, bytes: null };

@@ -3,7 +3,7 @@
 import { chip, tokenName } from "./chip.js";
 import { rampClass } from "./color.js";
 import { h } from "./dom.js";
-import { bracketed, exact, rounded, short } from "./numbers.js";
+import { bracketed, evenly, exact, rounded, short } from "./numbers.js";
 import { scaleText } from "./steps.js";
 
 /** @typedef {import("./scene.js").Scene} Scene */
@@ -46,6 +46,8 @@ function productStep(scene, all) {
   const key = numbers.key[j];
   const terms = query.map((x, d) => `${bracketed(x)}·${bracketed(key[d])}`).join(" + ");
   const product = all[i].products[j];
+  const ask = `query ${tokenName(tokens, i)} · key ${tokenName(keyTokens, j)}`;
+  const write = evenly(all.flatMap((record) => record.products));
   return step(
     "1",
     "Q · Kᵀ = scores",
@@ -61,20 +63,21 @@ function productStep(scene, all) {
       matrix(
         "scores",
         all.map((record) => record.products),
-        { rows: names(scene, "q"), columns: names(scene, "k"), write: short, at: [i, j] },
+        { rows: names(scene, "q"), columns: names(scene, "k"), write, at: [i, j] },
       ),
     ),
-    h(
-      "p",
-      { class: "readout", role: "status" },
-      h(
-        "span",
-        { class: "formula" },
-        `query ${tokenName(tokens, i)} · key ${tokenName(keyTokens, j)} = ${terms} = ${short(product)}`,
-      ),
-      " ",
-      h("span", { class: "exactly" }, `exactly ${exact(product)}`),
-    ),
+    productLine(`${ask} = ${terms} = ${write(product)}`, product),
+  );
+}
+
+/** @param {string} formula @param {number} product */
+function productLine(formula, product) {
+  return h(
+    "p",
+    { class: "readout", role: "status" },
+    h("span", { class: "formula" }, formula),
+    " ",
+    h("span", { class: "exactly" }, `exactly ${exact(product)}`),
   );
 }
 

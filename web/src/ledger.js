@@ -2,7 +2,8 @@
 import { chip, tokenName } from "./chip.js";
 import { colorClass } from "./color.js";
 import { h } from "./dom.js";
-import { breadth, count } from "./numbers.js";
+import { breadth } from "./numbers.js";
+import { readable } from "./readable.js";
 import { readout } from "./readout.js";
 import {
   cursorOf,
@@ -37,6 +38,12 @@ export function ledgerPart(scene, lights) {
     record
       ? table(scene, lights)
       : h("p", { class: "quiet panel waiting" }, "Asking for this row …"),
+    record &&
+      h(
+        "p",
+        { class: "quiet sideways", "aria-hidden": "true" },
+        "More keys than fit: the table scrolls sideways.",
+      ),
     readoutLine(scene),
     note && h("p", { class: "note" }, note),
     stepsLine(scene),
@@ -82,32 +89,40 @@ function switches({ state }) {
   );
 }
 
-/** @param {Scene} scene @param {Set<string>} lights */
-function table(scene, lights) {
-  const { record, state } = scene;
-  if (!record) return null;
-  const columns = columnsOf(record);
-  const options = { reading: state.reading, scaled: state.scaled };
+/**
+ * @param {Scene} scene
+ * @param {LedgerRow[]} lines
+ * @param {Column[]} columns
+ * @param {Set<string>} lights
+ */
+function tableRows(scene, lines, columns, lights) {
   const [point, cursor] = [pointOf(scene), cursorOf(scene)];
-  const lines = ledgerRows(record, options);
-  const rows = lines.map((row) =>
+  return lines.map((row) =>
     tableRow(row, columns, {
-      unfolded: isUnfolded(row.id, state.step),
+      unfolded: isUnfolded(row.id, scene.state.step),
       lights,
       at: point?.step === row.id ? point.column : -1,
       stop: cursor?.step === row.id ? cursor.column : -1,
     }),
   );
+}
+
+/** @param {Scene} scene @param {Set<string>} lights */
+function table(scene, lights) {
+  const { record, state } = scene;
+  if (!record) return null;
+  const columns = columnsOf(record);
+  const many = columns.length > MANY;
+  const lines = ledgerRows(record, { reading: state.reading, scaled: state.scaled });
   return h(
     "div",
-    { class: "scroll panel" },
+    { class: "scroll panel", vars: widths(lines, columns, headBreadth(scene, columns), many) },
     h(
       "table",
       {
-        class: `ledger${columns.length > 6 ? " many" : ""}`,
+        class: `ledger${many ? " many" : ""}`,
         role: "grid",
         "aria-labelledby": "ledger-title",
-        vars: widths(lines, columns),
       },
       h(
         "thead",
@@ -119,27 +134,59 @@ function table(scene, lights) {
           columns.map((column) => headCell(scene, column)),
         ),
       ),
-      h("tbody", {}, rows),
+      h("tbody", {}, tableRows(scene, lines, columns, lights)),
     ),
   );
 }
 
+const MANY = 6; // more columns than this, and vectors are short and stay on one line
+const MARGIN = 14; // digits of a sum that are kept on one line
+const PRODUCT = 6; // digits of a product that stay on one line
+const HEAD = 8; // digits of a token's text that its column always shows
+
+/** @param {Scene} scene @param {Column[]} columns */
+function headBreadth({ keyTokens }, columns) {
+  const sizes = columns.map((column) =>
+    column.kind === "key" ? breadth(readable(keyTokens[column.key])) + 1 : 0,
+  );
+  return Math.min(HEAD, Math.max(...sizes));
+}
+
 /**
- * How wide the columns are, from all their numbers, unfolded or not: so that unfolding moves
- * nothing.
+ * What stays on one line of a narrow column: words, and of a long product each factor.
+ * @param {string} text
+ */
+function piecesOf(text) {
+  const words = text.split(/(?<= )/);
+  return words.flatMap((word) => (breadth(word) > PRODUCT ? word.split(/(?<=·)/) : [word]));
+}
+
+/** @param {string} text */
+const widestWord = (text) => Math.max(0, ...piecesOf(text).map((piece) => breadth(piece.trim())));
+
+/**
+ * How wide the columns are at least, from all their numbers, unfolded or not: so that unfolding
+ * moves nothing. The sums get one line where there is room.
  * @param {LedgerRow[]} lines
  * @param {Column[]} columns
+ * @param {number} heads
+ * @param {boolean} many
  */
-function widths(lines, columns) {
-  const size = (/** @type {Cell} */ { label, text, note, strong }) =>
-    Math.max(
-      breadth(label ? `${label} ${text}` : text) * (strong ? 1.16 : 1),
-      0.8 * breadth(note ?? ""),
-    );
-  const widest = (/** @type {number[]} */ sizes) => `${Math.max(4, ...sizes).toFixed(1)}ch`;
+function widths(lines, columns, heads, many) {
+  const word = (/** @type {Cell} */ { text, note, strong }) =>
+    Math.max(widestWord(text) * (strong ? 1.16 : 1), 0.8 * widestWord(note ?? ""));
+  const key = many ? (/** @type {Cell} */ { text }) => breadth(text) : word;
+  const whole = (/** @type {Cell} */ { label, text }) =>
+    1.16 * breadth(label ? `${label} ${text}` : text);
+  const widest = (/** @type {number[]} */ sizes) => Math.max(4, ...sizes);
+  const keys = lines.flatMap(({ cells }) => cells.slice(0, -1).map(key));
+  const sums = lines.map(({ cells }) => cells[columns.length - 1]);
+  const narrow = widest(sums.map(word));
+  const wide = Math.max(narrow, Math.min(MARGIN, widest(sums.map(whole))));
   return {
-    "--cell": widest(lines.flatMap(({ cells }) => cells.slice(0, -1).map(size))),
-    "--margin": widest(lines.map(({ cells }) => size(cells[columns.length - 1]))),
+    "--cell": `${widest([heads, ...keys]).toFixed(1)}ch`,
+    "--sums": `${wide.toFixed(1)}ch`,
+    "--sums-narrow": `${narrow.toFixed(1)}ch`,
     "--keys": String(columns.length - 1),
   };
 }
@@ -151,7 +198,7 @@ function headCell({ keyTokens, record }, column) {
     return h("th", { scope: "col", class: "margin" }, h("span", { class: "unseen" }, "adds up to"));
   const others = record?.keys.length ? "the other" : "all";
   const text =
-    column.kind === "sink" ? "sink" : `${others} ${count(record?.rest?.count ?? 0)} keys`;
+    column.kind === "sink" ? "sink" : `${others} ${record?.rest?.count ?? 0} keys`;
   return h("th", { scope: "col", class: column.kind }, text);
 }
 
@@ -200,10 +247,14 @@ function cellText(cell, bar) {
   return [
     cell.label ? h("span", { class: "label" }, `${cell.label} `) : null,
     cell.strong ? h("b", {}, cell.text) : h("span", {}, cell.text),
-    cell.note ? h("small", {}, cell.note) : null,
+    cell.note ? h("small", {}, breakable(cell.note)) : null,
     bar && h("span", { class: "bar", "aria-hidden": "true" }),
   ];
 }
+
+/** @param {string} note */
+const breakable = (note) =>
+  piecesOf(note).flatMap((piece, i) => (i ? [h("wbr"), piece] : [piece]));
 
 /** @param {Scene} scene */
 function readoutLine(scene) {
@@ -211,6 +262,7 @@ function readoutLine(scene) {
   const point = pointOf(scene);
   let formula = "";
   let exactly = "";
+  let hint = null;
   if (record && point && isUnfolded(point.step, state.step)) {
     ({ formula, exactly } = readout(record, point, {
       reading: state.reading,
@@ -218,16 +270,20 @@ function readoutLine(scene) {
     }));
   } else if (record && point) {
     const [name] = stepName(point.step, record, state);
-    exactly = `${name}: not worked out yet. Guess it, then press Space.`;
+    exactly = `${name}: not worked out yet. Guess it`;
+    hint = keyHint(", then press Space");
   }
   return h(
     "output",
     { class: "readout", "aria-live": "polite" },
     h("span", { class: "formula" }, formula),
     formula && exactly ? " " : "",
-    h("span", { class: "exactly" }, exactly),
+    h("span", { class: "exactly" }, exactly, hint, hint && "."),
   );
 }
+
+/** Words about keys, not shown where there is no keyboard.  @param {string} text */
+const keyHint = (text) => h("span", { class: "key-hint" }, text);
 
 /** Where the reader stands, and the way on.  @param {Scene} scene */
 function stepsLine(scene) {
@@ -250,7 +306,13 @@ function stepsLine(scene) {
     ),
     done < steps.length &&
       h("button", { type: "button", class: "link", "data-act": "all" }, "show all"),
-    h("span", { class: "quiet where" }, whyOf(scene, done)),
+    h(
+      "span",
+      { class: "quiet where" },
+      whyOf(scene, done),
+      done === 0 && keyHint(": press Space"),
+      done === 0 && ".",
+    ),
   );
 }
 
@@ -266,7 +328,7 @@ function nextLabel(scene, done) {
 
 /** @type {Record<import("./types.js").Progress, string>} */
 const WHY = {
-  none: "One step at a time: press Space.",
+  none: "One step at a time",
   score: "A large score: query and key point the same way. 0: they have nothing in common.",
   scaled: "Long vectors make large scores; dividing keeps them in the same range.",
   capped: "The softcap bends large scores back below its limit.",

@@ -1,4 +1,5 @@
 // One listener for each kind of event: what was meant stands in data-act and data-arg.
+import { markEdges } from "./edges.js";
 import { actionOf } from "./keys.js";
 
 /** @typedef {import("./types.js").State} State */
@@ -33,6 +34,8 @@ export function listen(root, shadow, hands) {
   ];
   for (const [kind, listener] of inside) shadow.addEventListener(kind, listener, { signal });
   root.addEventListener("pointerleave", () => hovered(null, hands), { signal });
+  shadow.addEventListener("scroll", () => markEdges(shadow), { signal, capture: true });
+  root.ownerDocument.defaultView?.addEventListener("resize", () => markEdges(shadow), { signal });
   root.ownerDocument.addEventListener("keydown", (event) => pressed(event, root, shadow, hands), {
     signal,
   });

@@ -1,5 +1,6 @@
 // One state and one drawing of it: every change goes through `update`, every wait through `wait`.
 import { patch } from "./dom.js";
+import { markEdges } from "./edges.js";
 import { HostError } from "./host_error.js";
 import { pageView } from "./page_view.js";
 import { writeHash } from "./place.js";
@@ -59,6 +60,7 @@ export function livePage(root, shadow, page, source, first) {
   const update = ({ focus, ...changes }) => {
     state = { ...state, ...changes };
     patch(page, pageView(scene()));
+    markEdges(shadow);
     root.dataset.state = waiting ? "loading" : "ready";
     writeHash(state);
     const missing = state.offline
@@ -85,6 +87,20 @@ function focusOn(shadow, selectors) {
   const found = selectors.map((selector) => shadow.querySelector(selector));
   const element = found.find((candidate) => candidate !== null);
   if (!(element instanceof HTMLElement)) return;
-  element.focus();
+  element.focus({ preventScroll: element.matches(".headline") });
+  if (element.matches(".headline")) scrollTo(element);
+  if (element.matches("table.ledger td:not(.margin)"))
+    element.scrollIntoView({ block: "nearest", inline: "nearest" }); // not behind a sticky column
   if (element instanceof HTMLInputElement && element.matches(".edit")) element.select();
+}
+
+/**
+ * Bring a heading to the top, unless the reader already has it before him.
+ * @param {HTMLElement} heading
+ */
+function scrollTo(heading) {
+  const { top } = heading.getBoundingClientRect();
+  if (top >= 0 && top < innerHeight / 3) return;
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  heading.scrollIntoView({ block: "start", behavior: still ? "auto" : "smooth" });
 }

@@ -4,6 +4,7 @@ import { traceRow } from "./arithmetic.js";
 import { h, patch } from "./dom.js";
 import { errands } from "./errands.js";
 import { firstState } from "./first_state.js";
+import { titleOf } from "./header.js";
 import { copyDialog, helpDialog } from "./help.js";
 import { httpHost } from "./host_http.js";
 import { listen } from "./listen.js";
@@ -16,6 +17,9 @@ import { DOCUMENT_CSS, PAGE_CSS } from "./style_page.js";
 import { fromHash } from "./url.js";
 
 /** @typedef {import("./types.js").Host} Host */
+
+// Only pages of ours carry an element with this attribute.
+const OWN = "data-softlookup";
 
 /** @param {string} css */
 function sheetOf(css) {
@@ -41,6 +45,7 @@ export async function mount(root, host) {
       host.call("info"),
       host.call("lesson"),
     ]);
+    if (root.hasAttribute(OWN)) document.title = `${titleOf(info)} - softlookup`;
     return start(root, shadow, page, host, firstState(info, lesson, readHash()));
   } catch (error) {
     patch(page, [h("p", { class: "alone", role: "alert" }, sentenceOf(error))]);
@@ -85,8 +90,7 @@ function start(root, shadow, page, host, first) {
 // The arithmetic stands beside the page, so that it can be compared with the package's own.
 export { problemOf, revive, traceRow, unedited };
 
-// Only pages of ours carry this element.
-const own = document.querySelector("[data-softlookup]");
+const own = document.querySelector(`[${OWN}]`);
 if (own instanceof HTMLElement) {
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheetOf(DOCUMENT_CSS)];
   void mount(own, httpHost());

@@ -3,6 +3,12 @@
 /** @param {string} text */
 const minus = (text) => text.replaceAll("-", "−");
 
+// Before a number, and neither a hyphen nor the dash of a range.
+const NEGATIVE = /(?<![\p{L}\d)\]_-])-(?=\d|\.\d|∞|inf\b)|(?<=\de)-(?=\d)|(?<=[\d)] )-(?= [\d(])/gu;
+
+/** A text from the server, with the page's minus sign.  @param {string} text */
+export const withMinus = (text) => text.replace(NEGATIVE, minus);
+
 /** @param {number} x */
 function unusual(x) {
   if (Number.isNaN(x)) return "NaN";
@@ -22,7 +28,17 @@ export function rounded(x) {
   const size = Math.abs(x);
   if (size !== 0 && size < 0.0005) return minus(x.toExponential(1));
   if (size >= 1e9) return minus(x.toExponential(3).replace("+", ""));
-  return minus((x === 0 ? 0 : x).toFixed(3));
+  return minus(threeDecimals(x === 0 ? 0 : x));
+}
+
+/**
+ * toFixed(3), but a tie goes to the even neighbour, as Python writes it.
+ * @param {number} x
+ */
+function threeDecimals(x) {
+  const units = x * 1000;
+  const tie = Math.abs(units % 1) === 0.5 && units / 1000 === x && Number.isInteger(x * 16);
+  return (tie ? (2 * Math.round(units / 2)) / 1000 : x).toFixed(3);
 }
 
 /**
@@ -30,10 +46,19 @@ export function rounded(x) {
  * @param {number} x
  */
 export function short(x) {
-  if (Number.isInteger(x) && Math.abs(x) < 1e9) return minus(String(x === 0 ? 0 : x));
+  if (isBare(x)) return minus(String(x === 0 ? 0 : x));
   const text = rounded(x);
   return /^−?\d+\.\d+$/.test(text) ? text.replace(/\.?0+$/, "") : text;
 }
+
+/**
+ * How the numbers of one row are written: bare where all are whole, else all with three decimals.
+ * @param {readonly number[]} numbers
+ */
+export const evenly = (numbers) => (numbers.every(isBare) ? short : rounded);
+
+/** @param {number} x */
+const isBare = (x) => Number.isInteger(x) && Math.abs(x) < 1e9;
 
 /**
  * Every digit that tells this float64 from its neighbours.
@@ -54,11 +79,15 @@ export function vector(numbers, write = rounded, most = 4) {
     .slice(0, most - 1)
     .map(write)
     .join(", ");
-  return `[${first}, … ${count(numbers.length - most + 1)} more]`;
+  return `[${first}, … ${numbers.length - most + 1} more]`;
 }
 
-/** As it stands after a sign: a negative number in brackets.  @param {number} x */
-export const bracketed = (x) => (x < 0 ? `(${short(x)})` : short(x));
+/**
+ * As it stands after a sign: a negative number in brackets.
+ * @param {number} x
+ * @param {(x: number) => string} [write]
+ */
+export const bracketed = (x, write = short) => (x < 0 ? `(${write(x)})` : write(x));
 
 /** About how many digits wide a text is.  @param {string} text */
 export const breadth = (text) => [...text].reduce((total, letter) => total + breadthOf(letter), 0);
@@ -77,11 +106,6 @@ function breadthOf(letter) {
 export function brief(numbers, first = 2) {
   if (numbers.length <= first + 1) return vector(numbers);
   return `[${numbers.slice(0, first).map(rounded).join(", ")}, …]`;
-}
-
-/** @param {number} n */
-export function count(n) {
-  return String(n).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /**

@@ -1,5 +1,5 @@
 // The arithmetic of one cell, in one line: rounded numbers first, then the exact one.
-import { bracketed, count, exact, rounded, short, vector } from "./numbers.js";
+import { bracketed, evenly, exact, rounded, short, vector } from "./numbers.js";
 import { columnsOf, lastScore, lostIn } from "./steps.js";
 
 /** @typedef {import("./types.js").LedgerRecord} LedgerRecord */
@@ -13,7 +13,7 @@ const MOST = 6; // terms of a sum that are written out
 function added(terms) {
   if (terms.length <= MOST) return terms.join(" + ") || "0";
   const left = terms.length - MOST + 1;
-  return `${terms.slice(0, MOST - 1).join(" + ")} + … ${count(left)} more`;
+  return `${terms.slice(0, MOST - 1).join(" + ")} + … ${left} more`;
 }
 
 /** @param {readonly number[]} numbers */
@@ -47,7 +47,8 @@ function keyLine(record, id, i, { reading, scaled }) {
   }
   if (id === "score") {
     const terms = record.query.map((x, d) => `${bracketed(x)}·${bracketed(record.key[i][d])}`);
-    return line(`${added(terms)} = ${short(record.products[i])}`, exact(record.products[i]));
+    const product = record.products[i];
+    return line(`${added(terms)} = ${evenly(record.products)(product)}`, exact(product));
   }
   if (id === "visible")
     return { formula: "visible", exactly: "this key takes part in the softmax" };
@@ -72,7 +73,8 @@ function scoreLine(record, id, i, scaled) {
     const root = Math.sqrt(record.query.length);
     const divides = scaled && Math.abs(record.scale * root - 1) < 1e-12 && root !== 1;
     const how = divides ? `÷ ${short(root)}` : `× ${short(record.scale)}`;
-    return line(`${short(before)} ${how} = ${rounded(record.scaled[i])}`, exact(record.scaled[i]));
+    const write = evenly(record.products);
+    return line(`${write(before)} ${how} = ${rounded(record.scaled[i])}`, exact(record.scaled[i]));
   }
   if (id === "capped") {
     const cap = short(record.softcap ?? 0);
@@ -185,7 +187,7 @@ function restLine(record, id, reading) {
   if (!rest || ["score", "scaled", "capped", "biased", "shifted"].includes(id)) {
     return { formula: "", exactly: "the other keys have a score each; only their sums are shown" };
   }
-  const many = `${count(rest.visible)} visible of ${count(rest.count)} other keys`;
+  const many = `${rest.visible} visible of ${rest.count} other keys`;
   if (id === "visible") return { formula: many, exactly: "" };
   if (id === "reads") {
     return line(

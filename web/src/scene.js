@@ -26,6 +26,7 @@ const WINDOW = 8; // rows of the grid where not every query fits
  * @property {number[]} gridRows
  * @property {number[]} gridKeys
  * @property {(row: number, column: number) => {weight: number, visible: boolean} | null} gridCell
+ * @property {number} gridTop  the weight at the dark end of the ramp
  */
 
 /** @param {State} state */
@@ -108,7 +109,7 @@ function windowRows({ row, info }) {
 /**
  * @param {Pick<Scene, "state" | "tokens" | "keyTokens" | "small" | "record" | "recordOf">} scene
  * @param {Source} source
- * @returns {Pick<Scene, "gridRows" | "gridKeys" | "gridCell">}
+ * @returns {Pick<Scene, "gridRows" | "gridKeys" | "gridCell" | "gridTop">}
  */
 function gridOf({ state, tokens, keyTokens, small, record, recordOf }, source) {
   if (small) {
@@ -116,7 +117,8 @@ function gridOf({ state, tokens, keyTokens, small, record, recordOf }, source) {
       const at = isIn(state, row) ? recordOf(row) : null;
       return at && { weight: at.weights[c], visible: at.visible[c] };
     };
-    return { gridRows: tokens.map((_, i) => i), gridKeys: keyTokens.map((_, j) => j), gridCell };
+    const [gridRows, gridKeys] = [tokens.map((_, i) => i), keyTokens.map((_, j) => j)];
+    return { gridRows, gridKeys, gridCell, gridTop: 1 };
   }
   const gridRows = windowRows(state);
   const gridKeys = record?.keys ?? [];
@@ -125,7 +127,16 @@ function gridOf({ state, tokens, keyTokens, small, record, recordOf }, source) {
     const r = gridRows.indexOf(row);
     return found ? { weight: found.weights[r][c], visible: found.visible[r][c] } : null;
   };
-  return { gridRows, gridKeys, gridCell };
+  return { gridRows, gridKeys, gridCell, gridTop: largest(found?.weights.flat() ?? []) };
+}
+
+/**
+ * Where a few keys of many are shown their weights are small: the ramp ends at the largest.
+ * @param {number[]} weights
+ */
+function largest(weights) {
+  const top = Math.max(0, ...weights.filter((weight) => Number.isFinite(weight)));
+  return top > 0 ? top : 1;
 }
 
 /**

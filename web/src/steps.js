@@ -1,5 +1,5 @@
 // The ledger of one query: which steps and columns there are, and what stands in each cell.
-import { bracketed, brief, count, exact, rounded, short, vector } from "./numbers.js";
+import { bracketed, brief, evenly, exact, rounded, short, vector } from "./numbers.js";
 import { isDefaultScale } from "./problem.js";
 
 /** @typedef {import("./types.js").LedgerRecord} LedgerRecord */
@@ -111,7 +111,7 @@ export function stepName(id, record, options) {
     case "shifted":
       return ["shifted", "− the largest"];
     case "exp":
-      return ["exp", options.reading === "shifted" ? "at most 1" : "all positive"];
+      return options.reading === "shifted" ? ["shifted exp", "at most 1"] : ["exp", "all positive"];
     case "weight":
       return ["weight", "÷ sum"];
     case "reads":
@@ -136,11 +136,12 @@ function terms(record, index) {
  */
 function keyCell(id, record, index, reading) {
   const late = ORDER.indexOf(id) >= ORDER.indexOf("visible");
+  const bias = record.bias ?? [];
   if (late && !record.visible[index]) return { text: "hidden", hidden: true };
   const lost = lostIn(record, reading);
   switch (id) {
     case "score":
-      return { text: short(record.products[index]), note: terms(record, index) };
+      return { text: evenly(record.products)(record.products[index]), note: terms(record, index) };
     case "scaled":
       return { text: rounded(record.scaled[index]) };
     case "capped":
@@ -148,7 +149,7 @@ function keyCell(id, record, index, reading) {
     case "biased":
       return {
         text: rounded(record.scores[index]),
-        note: `+ ${bracketed(/** @type {number[]} */ (record.bias)[index])}`,
+        note: `+ ${bracketed(bias[index], evenly(bias))}`,
       };
     case "visible":
       return { text: "yes" };
@@ -196,7 +197,7 @@ function restCell(id, record, reading) {
   const rest = record.rest;
   if (!rest) return { text: "" };
   if (id === "visible") {
-    return { text: rest.visible === rest.count ? "yes" : `${count(rest.visible)} may` };
+    return { text: rest.visible === rest.count ? "yes" : `${rest.visible} may` };
   }
   if (id === "exp") {
     return { label: "sum", text: rounded(reading === "shifted" ? rest.shifted_exp : rest.exp) };

@@ -8,7 +8,7 @@ export const FIGURES_CSS = `
 .c6 { --c: #f0e442; --chip: #f0e442; --on: #111; }
 .c7 { --c: light-dark(#000, #8d9097); --chip: light-dark(#1c1d20, #4b4e55); --on: #fff; }
 .chip { display: inline-flex; align-items: baseline; gap: 4px; max-width: 100%; min-width: 24px; justify-content: center; border-radius: 6px; padding: 1px 8px; background: var(--chip); color: var(--on); font-weight: 600; font-size: 13px; line-height: 1.5; white-space: pre; border: 1px solid transparent; }
-.chip small { font-size: 11px; font-weight: 500; }
+.chip small { flex: none; font-size: 11px; font-weight: 500; } .chip bdi { min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; }
 .chip.later { background: var(--panel); color: var(--ink); border-color: var(--c); }
 button.chip:hover { filter: brightness(1.08); }
 
@@ -41,22 +41,29 @@ input.edit.name { width: 84px; text-align: left; }
 .choice button { padding: 2px 10px; border-radius: 6px; }
 .choice button[aria-pressed=true] { color: var(--ink); font-weight: 600; background: var(--faint); }
 
-table.ledger { width: 100%; border-collapse: separate; border-spacing: 0; table-layout: fixed; min-width: calc(130px + var(--keys) * (var(--cell) + 18px) + var(--margin) + 18px); }
-.ledger thead .step { width: 130px; } .ledger thead .margin { width: calc(var(--margin) + 18px); }
-.ledger-part .scroll { scroll-padding-left: 132px; }
-.ledger th, .ledger td { padding: 10px 9px; text-align: center; font-weight: 400; border-bottom: 1px solid var(--line); height: 68px; }
-.ledger thead th, .ledger thead td { height: 46px; padding: 8px 9px; }
+.ledger-part .scroll { --step: 130px; --margin: var(--sums); --pad: 7px; }
+table.ledger { width: 100%; border-collapse: separate; border-spacing: 0; table-layout: fixed; font-size: 15.5px; min-width: calc(var(--step) + var(--keys) * (var(--cell) + 2 * var(--pad)) + var(--margin) + 2 * var(--pad)); }
+.ledger thead .step { width: var(--step); } .ledger thead .margin { width: calc(var(--margin) + 2 * var(--pad)); }
+.ledger-part .scroll { scroll-padding: 0 calc(var(--margin) + 18px) 0 calc(var(--step) + 2px); }
+.ledger th, .ledger td { padding: 10px var(--pad); text-align: center; font-weight: 400; border-bottom: 1px solid var(--line); height: 68px; }
+.ledger thead th, .ledger thead td { height: 46px; padding: 8px var(--pad); }
 .ledger tbody tr:last-child > * { border-bottom: 0; }
-.ledger .step { position: sticky; left: 0; z-index: 1; background: var(--panel); text-align: left; white-space: nowrap; padding-left: 16px; }
+.ledger .step { position: sticky; left: 0; z-index: 1; background: var(--panel); text-align: left; padding-left: 16px; }
 .ledger tr:first-child .step { border-top-left-radius: 10px; } .ledger tbody tr:first-child .step { border-radius: 0; } .ledger tbody tr:last-child .step { border-bottom-left-radius: 10px; }
 .ledger .step b { display: block; font-weight: 600; } .ledger .step span { color: var(--soft); font-size: 12.5px; }
 .ledger tbody tr:not(.unfolded) .step { color: var(--soft); } .ledger tbody tr:not(.unfolded) .step b { font-weight: 500; }
-.ledger td { font-size: 15.5px; white-space: nowrap; cursor: cell; }
+.ledger td { cursor: cell; }
 .ledger td small { display: block; color: var(--soft); font-size: 12px; margin-top: 1px; }
-.ledger .margin { border-left: 1px solid var(--line); }
+.ledger .margin { position: sticky; right: 0; z-index: 1; background: var(--panel); border-left: 1px solid var(--line); }
+.scroll[data-more~=right] .margin::before, .scroll[data-more~=left] .step::after { content: ""; position: absolute; top: 0; bottom: 0; width: 22px; pointer-events: none; }
+.scroll[data-more~=right] .margin::before { right: 100%; background: linear-gradient(to left, var(--panel), transparent); }
+.scroll[data-more~=left] .step::after { left: 100%; background: linear-gradient(to right, var(--panel), transparent); }
+.sideways { display: none; font-size: 13px; } .scroll[data-more] + .sideways { display: block; }
 .ledger td .label { color: var(--soft); } .ledger td b { font-weight: 650; }
 .ledger .sink, .ledger .rest { border-left: 1px dashed var(--line); color: var(--soft); }
 .ledger th.rest { white-space: normal; min-width: 104px; font-size: 13px; } .ledger th.sink { font-size: 13px; }
+.ledger.many td:not(.margin) { white-space: nowrap; }
+.ledger thead .chip { flex-direction: column; align-items: center; gap: 0; } .ledger thead .chip bdi { max-width: 100%; } .ledger thead .chip small { line-height: 1.1; }
 .ledger .later-step { color: var(--edge); }
 .ledger .lit { box-shadow: inset 0 0 0 1.5px color-mix(in srgb, var(--focus) 55%, transparent); border-radius: 7px; background: var(--wash); }
 .ledger td.at { box-shadow: inset 0 0 0 2px var(--focus); border-radius: 7px; }
@@ -66,7 +73,6 @@ table.ledger { width: 100%; border-collapse: separate; border-spacing: 0; table-
 .bar { display: block; height: 5px; border-radius: 3px; background: var(--c); margin: 5px auto 0; width: max(2px, calc(var(--w) * 100%)); }
 .ledger tr.unfolded td > * { animation: appear .2s ease-out; }
 @keyframes appear { from { opacity: 0; } }
-.ledger.many td { font-size: 15px; } .ledger.many td, .ledger.many thead th { padding-left: 6px; padding-right: 6px; }
 .hatched { background: repeating-linear-gradient(135deg, transparent 0 5px, var(--line) 5px 6px) !important; color: var(--soft); }
 .ledger td.hatched { font-size: 13px; }
 .waiting { padding: 40px 16px; }
@@ -78,8 +84,8 @@ table.ledger { width: 100%; border-collapse: separate; border-spacing: 0; table-
 
 table.grid { width: 100%; border-collapse: separate; border-spacing: 3px; table-layout: fixed; }
 .grid th { font-weight: 400; padding: 0 0 2px; overflow: hidden; } .grid tbody th { padding: 0 4px 0 0; text-align: left; }
-.grid thead td { width: 38px; }
-.grid td { height: 62px; text-align: center; border-radius: 6px; cursor: pointer; font-size: 15px; }
+.grid thead td { width: var(--names); }
+.grid td { height: 62px; text-align: center; border-radius: 6px; cursor: pointer; font-size: 13.5px; overflow: hidden; }
 .grid thead td { height: auto; cursor: default; }
 .grid .chip { padding: 1px 6px; overflow: hidden; }
 .grid .void { border: 1px dashed var(--line); color: var(--soft); }
@@ -88,9 +94,8 @@ table.grid { width: 100%; border-collapse: separate; border-spacing: 3px; table-
 .filled { background: color-mix(in oklab, var(--deep) calc(var(--w) * 100%), var(--faint)); }
 .filled { color: light-dark(#000, #fff); } .filled.middle { color: #000; } .filled.deep { color: light-dark(#fff, #000); }
 .grid.dense { border-spacing: 1px; } .grid.dense td { height: 24px; border-radius: 3px; font-size: 12px; }
-.grid.dense thead th { vertical-align: bottom; } .grid.dense .chip { font-size: 11px; } .grid.dense thead .chip { writing-mode: vertical-rl; padding: 5px 0; min-width: 0; width: 100%; max-height: 104px; line-height: 1.1; justify-content: flex-start; align-items: center; }
+.grid.upright thead th { vertical-align: bottom; text-align: center; } .grid.dense .chip { font-size: 11px; } .grid.upright thead .chip { writing-mode: vertical-rl; padding: 5px 0; min-width: 0; width: 100%; max-width: 26px; max-height: 104px; line-height: 1.1; justify-content: flex-start; align-items: center; }
 .grid.dense small { font-size: 10px; }
-.grid.dense thead td { width: 58px; }
 .legend { display: flex; align-items: center; gap: 9px; color: var(--soft); font-size: 12px; }
 .ramp { flex: 1; height: 8px; border-radius: 4px; background: linear-gradient(90deg in oklab, var(--faint), var(--deep)); }
 .grid-part .plain { align-self: start; }
@@ -115,10 +120,17 @@ table.grid { width: 100%; border-collapse: separate; border-spacing: 3px; table-
 .matrix td.at { box-shadow: inset 0 0 0 2px var(--focus); }
 
 @media (max-width: 859px) {
-  .ledger .step { padding-left: 12px; font-size: 14px; box-shadow: 1px 0 var(--line); } .ledger td { font-size: 15px; }
-  .ledger th, .ledger td { padding: 9px 8px; } .number { padding: 8px 6px; margin: 0 -4px; }
+  .tokens.stacked .chip { max-width: 148px; }
+  .ledger .step { padding-left: 12px; font-size: 14px; box-shadow: 1px 0 var(--line); }
+  .ledger th, .ledger td { padding-top: 9px; padding-bottom: 9px; } .number { padding: 8px 6px; margin: 0 -4px; }
   .grid td { height: 54px; } .say { max-width: none; }
 }
+@media (max-width: 599px) {
+  .ledger-part .scroll { --step: 88px; --margin: var(--sums-narrow); --pad: 5px; }
+  table.ledger { font-size: 14px; } .ledger .step { padding-left: 9px; } .ledger .step span { font-size: 12px; }
+  .ledger td .label { display: block; font-size: 12px; }
+}
+@media (pointer: coarse) { .key-hint { display: none; } }
 @media (forced-colors: active) {
   .chip { border-color: CanvasText; } .ledger td.at, .matrix td.at, .grid td.lit { outline: 2px solid Highlight; outline-offset: -2px; }
   .ledger .lit, .tokens .lit, .matrix td.lit { outline: 1px dashed Highlight; outline-offset: -2px; }

@@ -44,9 +44,7 @@ kbd { font: inherit; font-size: 13px; border: 1px solid var(--line); border-radi
 header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 6px 28px; padding: 18px max(28px, calc(50vw - 652px)) 0; border-bottom: 1px solid var(--line); }
 sub { font-size: .75em; line-height: 0; }
 header .mark { margin: 0; font-size: 18px; font-weight: 650; letter-spacing: -.01em; padding-bottom: 13px; }
-header .modes { display: flex; gap: 18px; }
-header .modes b { font-weight: 600; padding-bottom: 13px; border-bottom: 2px solid var(--ink); margin-bottom: -1px; }
-header .title { color: var(--soft); overflow-wrap: anywhere; min-width: 0; }
+header .title { flex: 0 1 auto; font-size: 17px; overflow-wrap: anywhere; min-width: 0; padding-bottom: 13px; }
 header .acts { margin-left: auto; display: flex; gap: 18px; font-size: 13px; align-items: baseline; padding-bottom: 13px; }
 header .acts button { color: var(--soft); min-width: 20px; }
 header .acts button:hover { color: var(--ink); }
@@ -62,6 +60,7 @@ main.wide { grid-template-columns: 268px minmax(0, 1fr) 262px; }
 section, nav, article { min-width: 0; display: flex; flex-direction: column; gap: 10px; }
 .say { margin-top: 4px; max-width: 17.5em; }
 .trouble { color: var(--wrong); font-size: 14px; }
+@media (pointer: coarse) { footer, header [data-act=help] { display: none !important; } }
 footer { display: flex; flex-wrap: wrap; gap: 4px 18px; max-width: 1360px; margin: auto; padding: 12px 28px 28px; color: var(--soft); font-size: 13px; }
 
 .tools { display: flex; flex-direction: column; gap: 7px; font-size: 13px; color: var(--soft); margin-top: 2px; }
@@ -82,7 +81,7 @@ input[aria-invalid=true] { border-color: var(--wrong); }
 .article-part { border-top: 1px solid var(--line); padding-top: 26px; gap: 14px; }
 .article-part > p { max-width: 66ch; line-height: 1.6; }
 h2.headline:focus-visible { outline: none; }
-h2.headline { font-size: 19px; font-weight: 650; color: var(--ink); letter-spacing: -.01em; }
+h2.headline { scroll-margin-top: 20px; font-size: 19px; font-weight: 650; color: var(--ink); letter-spacing: -.01em; }
 .turns { display: flex; gap: 18px; align-items: baseline; font-size: 14px; }
 .figures { border-collapse: collapse; font-size: 14px; margin: 4px 0; }
 .figures caption { text-align: left; color: var(--soft); font-size: 13px; padding-bottom: 6px; }
@@ -134,7 +133,8 @@ dialog form { margin-top: 16px; }
   .say { max-width: 30em; }
 }
 @media (max-width: 859px) {
-  header { padding: 14px 16px 0; } header .mark, header .modes b, header .acts { padding-bottom: 10px; }
+  header { padding: 14px 16px 0; } header .mark, header .title, header .acts { padding-bottom: 10px; }
+  header .own { order: 1; flex-basis: 100%; }
   main { display: flex; flex-direction: column; align-items: stretch; gap: 28px; padding: 18px 16px 8px; }
   .left, .center, .right { display: contents; }
   .tokens-part { order: 1; } .ledger-part { order: 2; } .layer-part { order: 3; } .grid-part { order: 4; }

@@ -25,7 +25,7 @@ export function loadProgress() {
 }
 
 /** @param {string[]} solved @param {string} skill @param {number} seed */
-export function keepProgress(solved, skill, seed) {
+function keepProgress(solved, skill, seed) {
   try {
     const { seeds } = loadProgress();
     localStorage.setItem(KEEP, JSON.stringify({ solved, seeds: { ...seeds, [skill]: seed } }));
@@ -42,8 +42,26 @@ export function newTurn(skill, seed) {
     exercise: null,
     typed: [],
     verdict: null,
+    revealed: false,
     trouble: null,
   };
+}
+
+/**
+ * What an answer's verdict changes. A right answer ticks the box, unless these numbers were
+ * answered for the reader before: whatever he has seen the solution of, he meets with fresh
+ * numbers next time, as this browser remembers.
+ * @param {State} state
+ * @param {import("./types.js").Verdict} verdict
+ * @returns {{solved: string[], turn: Turn}}
+ */
+export function judged({ solved, turn }, verdict) {
+  const { skill, seed, revealed } = turn;
+  const ticks = verdict.correct && !revealed && !solved.includes(skill);
+  const now = ticks ? [...solved, skill] : solved;
+  const shows = !verdict.correct && verdict.steps.length > 0;
+  if (verdict.correct || shows) keepProgress(now, skill, seed + 1);
+  return { solved: now, turn: { ...turn, verdict, revealed: revealed || shows, trouble: null } };
 }
 
 /**

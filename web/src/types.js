@@ -153,6 +153,7 @@
  * @property {Exercise | null} exercise
  * @property {string[]} typed
  * @property {Verdict | null} verdict
+ * @property {boolean} revealed  the solution of these numbers has been shown
  * @property {string | null} trouble
  *
  * @typedef {object} Lesson  the answer of op `lesson`

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { count, exact, parseNumber, rounded, short, vector } from "../src/numbers.js";
+import { evenly, exact, parseNumber, rounded, short, vector, withMinus } from "../src/numbers.js";
 
 test("three decimals, and a power of ten where they say nothing", () => {
   const cases = [
@@ -42,13 +42,24 @@ test("exact numbers read back as the same float64", () => {
 test("long vectors say how much they leave out", () => {
   assert.equal(vector([1, 0], short), "[1, 0]");
   assert.equal(vector(Array(64).fill(1), short), "[1, 1, 1, … 61 more]");
-  assert.equal(vector(Array(2000).fill(1), short), "[1, 1, 1, … 1,997 more]");
+  assert.equal(vector(Array(2000).fill(1), short), "[1, 1, 1, … 1997 more]");
 });
 
-test("counts have commas", () => {
-  assert.equal(count(48203), "48,203");
-  assert.equal(count(7), "7");
-  assert.equal(count(1234567), "1,234,567");
+test("the numbers of one row have the same number of decimals", () => {
+  const row = (...numbers) => numbers.map(evenly(numbers));
+  assert.deepEqual(row(1, 0, -2), ["1", "0", "−2"]);
+  assert.deepEqual(row(1, 0.5), ["1.000", "0.500"]);
+  assert.deepEqual(row(9, NaN), ["9.000", "NaN"]);
+});
+
+test("texts from the server get the page's minus sign, and keep their hyphens", () => {
+  const minus = (text) => withMinus(text);
+  assert.equal(minus("[[3, -3], [-2, 1]]"), "[[3, −3], [−2, 1]]");
+  assert.equal(minus("3·(-2) + -1 = -7; -0.5"), "3·(−2) + −1 = −7; −0.5");
+  assert.equal(minus("1.2e-05"), "1.2e−05");
+  assert.equal(minus("dot-product, float-64, 2-D, pages 3-4"), "dot-product, float-64, 2-D, pages 3-4");
+  assert.equal(minus("exp(-inf) = 0"), "exp(−inf) = 0");
+  assert.equal(minus("3 - 2"), "3 − 2");
 });
 
 test("numbers are read as people write them", () => {

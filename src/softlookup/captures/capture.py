@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from softlookup.errors import OptionError
 from softlookup.lookup import Lookup
 from softlookup.tokens import check_tokens
+from softlookup.tracing import Trace
 
 
 @dataclass(frozen=True)
@@ -51,13 +53,30 @@ class Capture:
             Where there is no such head or batch entry.
         """
         problem = self.look.problem
-        entries = int(np.prod(problem.batch_shape, dtype=np.int64))
-        for name, chosen, count in (("batch", batch, entries), ("head", head, problem.heads)):
+        for name, chosen, count in (("batch", batch, problem.batch), ("head", head, problem.heads)):
             if not 0 <= chosen < count:
                 there = f"must lie in 0 ... {count - 1}" if count else "has nothing to choose from"
                 raise OptionError(name, f"{there}; got {chosen}. It counts from 0.")
         where = tuple(int(i) for i in np.unravel_index(batch, problem.batch_shape or (1,)))
         return self.look.head(head, batch=where if problem.batch_shape else ())
+
+    def trace(self, rows: Any = None, head: int = 0, batch: int = 0) -> Trace:
+        """Return every step of chosen rows of one head, which knows its tokens.
+
+        Parameters
+        ----------
+        rows : slice, range, int, list of int or bools, optional
+            Which queries; default all.
+        head, batch : int
+            As for :meth:`head`.
+
+        Raises
+        ------
+        OptionError
+            Where there is no such row, head or batch entry, or the rows are too many.
+        """
+        look = self.head(head, batch)
+        return look.trace(rows, tokens=self.tokens, key_tokens=self.key_tokens)
 
 
 def label(

@@ -185,6 +185,17 @@ def _array(take: Callable[[Any], Any], what: str, dtype: type) -> Callable[[Any,
     return read_array
 
 
+def _rows(given: Any, name: str) -> Array:
+    array = _numbers(given, name)
+    if array.ndim < 2:
+        found = "one row" if array.ndim else "one number"
+        raise ValueError(
+            f"{name} must be a list of rows, one for each position; it is {found}. "
+            f"Put brackets around it: {'[[1, 0]]' if array.ndim else '[[1]]'}."
+        )
+    return array
+
+
 def _one(take: Callable[[Any], Any], what: str) -> Callable[[Any, str], Any]:
     def read_one(given: Any, name: str) -> Any:
         found = take(given)
@@ -235,9 +246,9 @@ READERS: Mapping[str, Callable[[Any, str], Any]] = MappingProxyType(
         "title": _one(lambda given: given if isinstance(given, str) else None, "a text"),
         "tokens": _texts,
         "key_tokens": _texts,
-        "query": _numbers,
-        "key": _numbers,
-        "value": _numbers,
+        "query": _rows,
+        "key": _rows,
+        "value": _rows,
         "scale": _one(_float, "a number that float64 can hold"),
         "causal": _one(_truth, "true or false"),
         "q_offset": _position,

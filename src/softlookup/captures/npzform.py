@@ -17,6 +17,7 @@ from numpy.lib import format as npy
 
 from softlookup.arrays import Array
 from softlookup.captures.fields import check_names, fault
+from softlookup.errors import FileError
 
 LARGEST = 2 * 2**30  # bytes of all arrays, unpacked
 LONGEST_REASON = 160  # characters; zipfile quotes what it found, which may be anything
@@ -35,6 +36,8 @@ def read(file: Path) -> dict[str, Any]:
         with zipfile.ZipFile(file) as archive:
             members = _members(file, archive)
             arrays = {name: _array(file, archive, info) for name, info in members.items()}
+    except FileError:  # ours, and a ValueError: not damage
+        raise
     except OSError as error:
         raise fault(file, f"cannot be read: {error.strerror or error}. Check the path.") from error
     except DAMAGED as error:

@@ -1,11 +1,15 @@
 """The commands, one function each. What a command needs is imported when it runs."""
 
+import difflib
 import json as json_text
 import signal
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from softlookup.errors import FileError
 
 if TYPE_CHECKING:
     from softlookup.captures import Capture
@@ -70,12 +74,11 @@ def show(
 
     Example: softlookup show run.npz --port 9000
     """
-    from softlookup.viewer import show as open_view
+    from softlookup.viewer import capture_of, open_view
 
+    file = _file(what)
     _stop_cleanly_when_told()
-    with open_view(
-        None if what == "lesson" else what, port=port, open_browser=False if no_browser else None
-    ) as view:
+    with open_view(*capture_of(file), port, False if no_browser else None) as view:
         print("Stop  Ctrl-C", flush=True)
         view.wait()
 
@@ -135,9 +138,10 @@ def lesson() -> None:
 
     Example: softlookup lesson | less
     """
+    from softlookup.cli.terminal import writer
     from softlookup.lesson import as_text
 
-    print(as_text().rstrip("\n"))
+    print(as_text(writer(sys.stdout)).rstrip("\n"))
 
 
 @app.command()
@@ -171,11 +175,23 @@ def _stop_cleanly_when_told() -> None:
 
 
 def _open(what: str) -> "Capture":
-    """Return the lesson's example, or the capture in a file; a file named lesson is ./lesson."""
-    if what == "lesson":
+    """Return the lesson's example, or the capture in a file."""
+    file = _file(what)
+    if file is None:
         from softlookup.lesson import example
 
         return example()
     from softlookup.captures import load
 
-    return load(what)
+    return load(file)
+
+
+def _file(what: str) -> str | None:
+    """Return the file that is meant, None for the lesson; a file named lesson is ./lesson."""
+    if what == "lesson":
+        return None
+    if difflib.get_close_matches(what.lower(), ["lesson"]) and not Path(what).exists():
+        raise FileError(
+            what, "must be 'lesson' or a file; there is no such file. Did you mean 'lesson'?"
+        )
+    return what

@@ -2,7 +2,7 @@
 
 from softlookup.captures import Capture
 from softlookup.problem import Problem
-from softlookup.tokens import readable
+from softlookup.tokens import listed, readable
 
 MOST_TOKENS = 12
 
@@ -61,7 +61,7 @@ def _few(numbers: list[int]) -> str:
 def _preview(tokens: tuple[str, ...]) -> str:
     if not tokens:
         return "none"
-    shown = " ".join(readable(token) for token in tokens[:MOST_TOKENS])
+    shown = " ".join(listed(token) for token in tokens[:MOST_TOKENS])
     more = len(tokens) - MOST_TOKENS
     return shown if more <= 0 else f"{shown} and {more:,} more"
 

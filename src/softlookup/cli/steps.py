@@ -35,15 +35,32 @@ def choose_rows(capture: Capture, query: str | None) -> list[int]:
 
 
 def _trace(capture: Capture, query: str | None, head: int, batch: int) -> Trace:
-    rows = choose_rows(capture, query)
-    look = capture.head(head, batch)
-    return look.trace(rows=rows, tokens=capture.tokens, key_tokens=capture.key_tokens)
+    return capture.trace(choose_rows(capture, query), head, batch)
+
+
+def which_head(capture: Capture, head: int, batch: int) -> str | None:
+    """Return the line that says what is shown of several heads or batch entries, if there are."""
+    problem = capture.look.problem
+    parts = [
+        (f"{what} {chosen} of {count}", option)
+        for what, chosen, count, option in (
+            ("head", head, problem.heads, "--head"),
+            ("batch entry", batch, problem.batch, "--batch"),
+        )
+        if count > 1
+    ]
+    if not parts:
+        return None
+    shown, options = (", ".join(words) for words in zip(*parts, strict=True))
+    return f"{shown} (choose with {options})"
 
 
 def steps_text(capture: Capture, query: str | None, head: int, batch: int, top: int | None) -> str:
     """Return the ledger of the chosen rows, then the layer where all are chosen and it is small."""
     steps = _trace(capture, query, head, batch)
-    blocks = [
+    which = which_head(capture, head, batch)
+    blocks = [] if which is None else [which]
+    blocks += [
         ledger.row_text(steps.record(i, top=MOST_KEYS if top is None else top))
         for i in range(len(steps.rows))
     ]

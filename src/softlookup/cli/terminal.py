@@ -2,7 +2,8 @@
 
 import codecs
 import io
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TextIO
 
@@ -39,6 +40,7 @@ SPELLINGS: Mapping[str, str] = MappingProxyType(
     }
 )
 _HANDLER = "softlookup.spell"
+_ROOT = re.compile(r"√(\w+)")  # the sign has no brackets, its spelling needs them
 
 
 def spell(text: str) -> str:
@@ -47,8 +49,9 @@ def spell(text: str) -> str:
     Examples
     --------
     >>> spell("1·0 ÷ √2 → é")
-    '1*0 / sqrt2 -> \\xe9'
+    '1*0 / sqrt(2) -> \\xe9'
     """
+    text = _ROOT.sub(r"√(\1)", text)
     return "".join(
         letter if letter.isascii()
         else SPELLINGS.get(letter) or letter.encode("ascii", "backslashreplace").decode("ascii")
@@ -64,7 +67,18 @@ def make_writable(*streams: TextIO | None) -> None:
             stream.reconfigure(errors=_HANDLER)
 
 
+def writer(stream: TextIO | None) -> Callable[[str], str]:
+    """Return what spells a text as `stream` will show it, so that it can be measured before."""
+    encoding = getattr(stream, "encoding", None)
+    if encoding is None or getattr(stream, "errors", None) != _HANDLER:
+        return str
+    return lambda text: text.encode(encoding, _HANDLER).decode(encoding)
+
+
 def _spell_error(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    return spell(error.object[error.start : error.end]), error.end
+    end = error.end
+    if root := _ROOT.match(error.object, end - 1):  # √ is the last sign that is lacking
+        end = root.end()
+    return spell(error.object[error.start : end]), end

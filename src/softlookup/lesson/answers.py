@@ -17,6 +17,7 @@ from softlookup.tokens import readable
 _UNSIGNED = r"(?:[0-9]{1,40}(?:[.,][0-9]{0,40})?|[.,][0-9]{1,40})"
 _NUMBER = re.compile(rf"([+-]?)\s*({_UNSIGNED})(?:[eE]([+-]?[0-9]{{1,4}}))?")
 _FRACTION = re.compile(rf"([+-]?)\s*({_UNSIGNED})\s*/\s*({_UNSIGNED})")
+_FORMULA = re.compile(r"[0-9)]\s*[-+*/·×÷^(]|[√^*]|sqrt|exp|log", re.IGNORECASE)
 _LARGEST = 10**9
 
 
@@ -56,6 +57,8 @@ def read_number(text: str, label: str = "answer") -> Typed:
         return Typed(_quotient(found, label, text), None)
     if found := _NUMBER.fullmatch(cleaned):
         return _decimal(found, label, text)
+    if _FORMULA.search(cleaned):
+        raise _refusal(label, f"must be worked out to one number; got {_quoted(text)}")
     raise _refusal(label, f"must be a number; got {_quoted(text)}")
 
 

@@ -9,6 +9,7 @@ from softlookup.lesson import worked
 from softlookup.lesson.parts import Table, number, numbers, row
 from softlookup.lesson.scaling import KEYS, SIZES, Growth, measure
 from softlookup.lookup import Lookup
+from softlookup.numerals import product_terms
 from softlookup.tracing import Trace
 
 LARGE_SCORES = (1000.0, 999.0, 998.0)
@@ -41,7 +42,7 @@ def scores_table(trace: Trace) -> Table:
     cells = [
         (
             key_token,
-            " + ".join(f"{q:.0f}·{k:.0f}" for q, k in zip(query, key, strict=True)),
+            product_terms(query, key) or "",
             number(product, 0),
         )
         for key_token, key, product in zip(
@@ -57,9 +58,10 @@ def scores_table(trace: Trace) -> Table:
 
 def signs_table() -> Table:
     """Return a large, a small, a zero and a negative score, and what softmax makes of them."""
-    trace = Lookup([[1.0, 0.0]], _SIGN_KEYS, scale=1.0).trace([0])
+    trace = Lookup([[1.0, 0.0]], _SIGN_KEYS).trace([0])
     return Table(
-        f"The query {row(trace.query[0], 0)} against four keys",
+        f"The query {row(trace.query[0], 0)} against four keys; the weights come later: each "
+        f"score divided by √{trace.query.shape[-1]}, then softmax",
         ("key", "score", "weight"),
         tuple(
             (row(key, 0), number(product, 0), number(weight))

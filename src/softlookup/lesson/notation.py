@@ -1,4 +1,4 @@
-"""How vectors and sums are written in the questions."""
+"""How exact vectors are written in the questions; `softlookup.numerals` writes measured ones."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -14,16 +14,6 @@ def vector(numbers: Sequence[Fraction]) -> str:
 def matrix_text(rows: Sequence[Sequence[Fraction]]) -> str:
     """Write rows of exact numbers as a matrix: [[1, 0], [0, 1]]."""
     return "[" + ", ".join(vector(row) for row in rows) + "]"
-
-
-def factor(text: str) -> str:
-    """Put a negative number in brackets, so that it can follow a sign."""
-    return f"({text})" if text.startswith("-") else text
-
-
-def sum_of_products(left: Sequence[str], right: Sequence[str]) -> str:
-    """Write a dot product term by term: 2·1 + (-1)·0."""
-    return " + ".join(f"{factor(a)}·{factor(b)}" for a, b in zip(left, right, strict=True))
 
 
 def dot(left: Sequence[Fraction], right: Sequence[Fraction]) -> Fraction:

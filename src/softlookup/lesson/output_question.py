@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from softlookup.lesson.drawing import choose, first, matrix
 from softlookup.lesson.intervals import Interval, exp, plain, point, rounded, shown, total
-from softlookup.lesson.notation import dot, matrix_text, sum_of_products
+from softlookup.lesson.notation import dot, matrix_text
 from softlookup.lesson.questions import (
     DIGITS,
     HALF,
@@ -18,6 +18,7 @@ from softlookup.lesson.questions import (
     is_clear,
     shown_operand,
 )
+from softlookup.numerals import sum_of_products
 
 _KEYS = 3
 _DIMS = 2

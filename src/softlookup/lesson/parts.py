@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from softlookup.numerals import fixed, vector
+
 
 @dataclass(frozen=True)
 class Table:
@@ -55,7 +57,7 @@ def number(value: float, digits: int = 3) -> str:
     ('0.667', '0.000', '1,234.5', 'inf')
     """
     if not np.isfinite(value):
-        return "nan" if np.isnan(value) else "inf" if value > 0 else "-inf"
+        return fixed(value)
     return f"{round(float(value), digits) + 0.0:,.{digits}f}"
 
 
@@ -66,4 +68,4 @@ def numbers(values: Sequence[float] | np.ndarray[Any, Any], digits: int = 3) -> 
 
 def row(values: Sequence[float] | np.ndarray[Any, Any], digits: int = 3) -> str:
     """Write a vector: [0.802, 0.599]."""
-    return "[" + ", ".join(numbers(values, digits)) + "]"
+    return vector(values, lambda value: number(value, digits))

@@ -1,6 +1,7 @@
 """The lesson as plain text for a terminal, at most 100 columns wide."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from textwrap import wrap
 
 from softlookup.lesson import words, worked
@@ -10,15 +11,21 @@ WIDTH = 88
 _NARROWEST = 11  # a longer column head is broken over lines
 
 
-def as_text() -> str:
-    """Return the whole lesson: its sections, the worked example in full, recap and checklist."""
-    parts = [section_text(section) for section in words.sections()]
+def as_text(spelt: Callable[[str], str] = str) -> str:
+    """Return the whole lesson: its sections, the worked example in full, recap and checklist.
+
+    Parameters
+    ----------
+    spelt : callable, optional
+        How the terminal writes a text; applied before lines are broken and columns aligned.
+    """
+    parts = [section_text(_spelt(section, spelt)) for section in words.sections()]
     trace = worked.steps()
     parts.append(f"{_heading('The worked example, every number')}\n\n{trace}\n\n{trace.layer()}")
     points = [
         "\n".join(
             wrap(
-                point,
+                spelt(point),
                 WIDTH,
                 initial_indent=f"{i}. ",
                 subsequent_indent="   ",
@@ -39,6 +46,22 @@ def section_text(section: Section) -> str:
     ]
     tables = [table_text(table) for table in section.tables]
     return "\n\n".join([_heading(section.title), *paragraphs, *tables])
+
+
+def _spelt(section: Section, spelt: Callable[[str], str]) -> Section:
+    return replace(
+        section,
+        title=spelt(section.title),
+        paragraphs=tuple(map(spelt, section.paragraphs)),
+        tables=tuple(
+            Table(
+                spelt(table.caption),
+                tuple(map(spelt, table.columns)),
+                tuple(tuple(map(spelt, cells)) for cells in table.rows),
+            )
+            for table in section.tables
+        ),
+    )
 
 
 def table_text(table: Table) -> str:

@@ -1,6 +1,9 @@
 """The four exercises in the terminal: asked one at a time, each slip explained, progress kept."""
 
+import contextlib
+import importlib
 import secrets
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +20,8 @@ from softlookup.lesson.questions import Exercise, Verdict
 
 Ask = Callable[[str], str]
 _WIDTH = 100
+_LEAVE = ("q", "quit", "exit")
+_HELP = ("?", "h", "help", "hint")
 
 
 class _SkippedError(Exception):
@@ -51,12 +56,13 @@ def run(
     skill: str | None = None,
     seed: int | None = None,
     reset: bool = False,
-    ask: Ask = input,
+    ask: Ask | None = None,
 ) -> int:
     """Ask the skills that are not solved yet, until they are or the learner leaves.
 
-    An empty line shows the hint, a second one skips to the next skill; Ctrl-C and Ctrl-D leave.
-    After a wrong answer the slip is named, the right step shown, and a fresh exercise asked.
+    An empty line or ``?`` shows the hint, an empty line after it skips to the next skill; ``q``,
+    Ctrl-C and Ctrl-D leave. After a wrong answer the slip is named, the right step shown, and a
+    fresh exercise asked.
 
     Parameters
     ----------
@@ -68,8 +74,8 @@ def run(
         Of the first exercise; the next ones follow from it. Default: fresh numbers every time.
     reset : bool, default False
         Untick all boxes first.
-    ask : callable, default input
-        Takes a prompt and returns a line.
+    ask : callable, optional
+        Takes a prompt and returns a line; `input` by default, with the editing of readline.
 
     Returns
     -------
@@ -86,7 +92,7 @@ def run(
     path = progress.default_path()
     console = console or Console(highlight=False)
     known = progress.Progress() if reset else progress.load(path)
-    sitting = _Sitting(console, ask, path, list(known.solved), first)
+    sitting = _Sitting(console, ask or _line_input(), path, list(known.solved), first)
     if known.trouble:
         sitting.say(known.trouble)
     if reset:
@@ -106,6 +112,14 @@ def run(
     for line in checklist_text(sitting.solved).splitlines():
         sitting.show(line)
     return 0
+
+
+def _line_input() -> Ask:
+    """Return `input`; at a terminal it edits lines and recalls them, where there is readline."""
+    if sys.stdin is not None and sys.stdin.isatty():
+        with contextlib.suppress(ImportError):
+            importlib.import_module("readline")
+    return input
 
 
 def _practise(sitting: _Sitting, skill: str) -> None:
@@ -140,31 +154,47 @@ def _judged(sitting: _Sitting, asked: Exercise) -> Verdict:
 
 def _ask_numbers(sitting: _Sitting, asked: Exercise) -> list[str]:
     """Ask field by field; the whole row may also be typed at the first one."""
+    count = len(asked.fields)
     answers: list[str] = []
-    while len(answers) < len(asked.fields):
+    while len(answers) < count:
         label = asked.fields[len(answers)].label
         line = _ask(sitting, asked, label)
-        pieces = split_numbers(line, len(asked.fields))
-        whole = not answers and len(pieces) == len(asked.fields)
+        pieces = split_numbers(line, count)
+        whole = not answers and len(pieces) == count
         try:
             for piece, part in zip(pieces, asked.fields, strict=False) if whole else [(line, None)]:
                 read_number(piece, part.label if part else label)
         except OptionError as error:
-            sitting.say(error.message, indent="  ")
+            row = len(pieces) > 1 and not whole and all(map(_is_number, pieces))
+            wanted = "one number" if answers else f"one number, or all {count} in one row"
+            trouble = f"{label} must be {wanted}; got {len(pieces)} numbers."
+            sitting.say(trouble if row else error.message, indent="  ")
             continue
         answers += pieces if whole else [line]
     return answers
 
 
+def _is_number(text: str) -> bool:
+    try:
+        read_number(text)
+    except OptionError:
+        return False
+    return True
+
+
 def _ask(sitting: _Sitting, asked: Exercise, label: str) -> str:
-    line = sitting.ask(f"  {label}: ")
-    if line.strip():
-        return line
-    sitting.say(f"Hint: {asked.hint} (An empty line again skips this skill.)", indent="  ")
-    line = sitting.ask(f"  {label}: ")
-    if line.strip():
-        return line
-    raise _SkippedError
+    hinted = False
+    while True:
+        line = sitting.ask(f"  {label}: ")
+        word = line.strip().lower()
+        if word in _LEAVE:
+            raise EOFError  # as Ctrl-D does
+        if word and word not in _HELP:
+            return line
+        if hinted and not word:
+            raise _SkippedError
+        sitting.say(f"Hint: {asked.hint} (An empty line now skips this skill.)", indent="  ")
+        hinted = True
 
 
 def _show(sitting: _Sitting, asked: Exercise) -> None:
@@ -179,7 +209,8 @@ def _show(sitting: _Sitting, asked: Exercise) -> None:
             sitting.show(f"  {' ' * size}   {line}")
     for choice in asked.choices or ():
         sitting.say(f"{choice.id}) {choice.text}", indent="  ")
-    sitting.say("(an empty line shows a hint; Ctrl-D leaves)", style="dim")
+    row = "one number a line, or the whole row at once; " if len(asked.fields) > 1 else ""
+    sitting.say(f"({row}an empty line or ? shows a hint; q or Ctrl-D leaves)", style="dim")
 
 
 def _show_verdict(sitting: _Sitting, verdict: Verdict) -> None:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from softlookup.lesson.drawing import choose, first, matrix
 from softlookup.lesson.intervals import Interval, plain, point, shown, sqrt
-from softlookup.lesson.notation import dot, matrix_text, sum_of_products
+from softlookup.lesson.notation import dot, matrix_text
 from softlookup.lesson.questions import (
     HALF,
     Blank,
@@ -17,6 +17,7 @@ from softlookup.lesson.questions import (
     is_clear,
     shown_operand,
 )
+from softlookup.numerals import sum_of_products
 
 _SIZES = (2, 3, 4)
 _QUERIES = 2

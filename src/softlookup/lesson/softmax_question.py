@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from softlookup.lesson.drawing import choose, first, matrix
 from softlookup.lesson.intervals import Interval, exp, plain, point, rounded, shown, total
-from softlookup.lesson.notation import factor, matrix_text
+from softlookup.lesson.notation import matrix_text
 from softlookup.lesson.questions import (
     DIGITS,
     HALF,
@@ -18,6 +18,7 @@ from softlookup.lesson.questions import (
     is_clear,
     widest_operands,
 )
+from softlookup.numerals import factor
 
 _KEYS = 3
 _SCORES = tuple(Fraction(halves, 2) for halves in range(-2, 5))

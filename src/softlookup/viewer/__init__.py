@@ -13,7 +13,9 @@ from softlookup.viewer.redirect import has_display
 from softlookup.viewer.session import Session, Source
 from softlookup.viewer.view import View, announce
 
-__all__ = ["Session", "View", "show"]
+__all__ = ["Session", "View", "capture_of", "open_view", "show"]
+
+CLOSES = "The page closes when this program ends; show(...).wait() keeps it open."
 
 
 def show(
@@ -29,7 +31,7 @@ def show(
 
     The link is printed, and opened in a browser where there is a display. The page is served from
     127.0.0.1 to whoever has the link, by a thread that ends with the program: a script calls
-    ``show(...).wait()``.
+    ``show(...).wait()``, and is told so.
 
     Parameters
     ----------
@@ -56,7 +58,16 @@ def show(
     DtypeError, ShapeError, OptionError, FileError
         Where there is nothing that can be shown.
     """
-    capture, source = _capture(look, tokens, key_tokens, title)
+    view = open_view(*capture_of(look, tokens, key_tokens, title), port, open_browser)
+    if not _is_interactive():
+        print(CLOSES, flush=True)
+    return view
+
+
+def open_view(
+    capture: Capture, source: Source, port: int | None = None, open_browser: bool | None = None
+) -> View:
+    """Serve `capture`, print the link, and open it; the options are those of :func:`show`."""
     view = View(Session(capture, source), port)
     print(announce(view), flush=True)
     if has_display(os.environ, sys.platform) if open_browser is None else open_browser:
@@ -64,12 +75,18 @@ def show(
     return view
 
 
-def _capture(
+def _is_interactive() -> bool:
+    """Say whether the program goes on after its last line: a prompt, or a notebook."""
+    return hasattr(sys, "ps1") or bool(sys.flags.interactive) or "ipykernel" in sys.modules
+
+
+def capture_of(
     look: Lookup | Capture | str | os.PathLike[str] | None,
-    tokens: Iterable[str] | None,
-    key_tokens: Iterable[str] | None,
-    title: str | None,
+    tokens: Iterable[str] | None = None,
+    key_tokens: Iterable[str] | None = None,
+    title: str | None = None,
 ) -> tuple[Capture, Source]:
+    """Return what :func:`show` was given as a capture, and where it came from."""
     if isinstance(look, Lookup):
         return captures.label(look, tokens=tokens, key_tokens=key_tokens, title=title), "lookup"
     for name, given in (("tokens", tokens), ("key_tokens", key_tokens), ("title", title)):

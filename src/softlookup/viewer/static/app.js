@@ -63,6 +63,8 @@ function changeDimension(edit2, which, change) {
 
 // src/numbers.js
 var minus = (text) => text.replaceAll("-", "−");
+var NEGATIVE = /(?<![\p{L}\d)\]_-])-(?=\d|\.\d|∞|inf\b)|(?<=\de)-(?=\d)|(?<=[\d)] )-(?= [\d(])/gu;
+var withMinus = (text) => text.replace(NEGATIVE, minus);
 function unusual(x) {
   if (Number.isNaN(x)) return "NaN";
   if (x === Infinity) return "∞";
@@ -75,22 +77,29 @@ function rounded(x) {
   const size = Math.abs(x);
   if (size !== 0 && size < 5e-4) return minus(x.toExponential(1));
   if (size >= 1e9) return minus(x.toExponential(3).replace("+", ""));
-  return minus((x === 0 ? 0 : x).toFixed(3));
+  return minus(threeDecimals(x === 0 ? 0 : x));
+}
+function threeDecimals(x) {
+  const units = x * 1e3;
+  const tie = Math.abs(units % 1) === 0.5 && units / 1e3 === x && Number.isInteger(x * 16);
+  return (tie ? 2 * Math.round(units / 2) / 1e3 : x).toFixed(3);
 }
 function short(x) {
-  if (Number.isInteger(x) && Math.abs(x) < 1e9) return minus(String(x === 0 ? 0 : x));
+  if (isBare(x)) return minus(String(x === 0 ? 0 : x));
   const text = rounded(x);
   return /^−?\d+\.\d+$/.test(text) ? text.replace(/\.?0+$/, "") : text;
 }
+var evenly = (numbers) => numbers.every(isBare) ? short : rounded;
+var isBare = (x) => Number.isInteger(x) && Math.abs(x) < 1e9;
 function exact(x) {
   return unusual(x) ?? minus(String(x));
 }
 function vector(numbers, write = rounded, most = 4) {
   if (numbers.length <= most) return `[${numbers.map(write).join(", ")}]`;
   const first = numbers.slice(0, most - 1).map(write).join(", ");
-  return `[${first}, … ${count(numbers.length - most + 1)} more]`;
+  return `[${first}, … ${numbers.length - most + 1} more]`;
 }
-var bracketed = (x) => x < 0 ? `(${short(x)})` : short(x);
+var bracketed = (x, write = short) => x < 0 ? `(${write(x)})` : write(x);
 var breadth = (text) => [...text].reduce((total, letter) => total + breadthOf(letter), 0);
 function breadthOf(letter) {
   if (/[\s.,·[\]()]/.test(letter)) return 0.5;
@@ -99,9 +108,6 @@ function breadthOf(letter) {
 function brief(numbers, first = 2) {
   if (numbers.length <= first + 1) return vector(numbers);
   return `[${numbers.slice(0, first).map(rounded).join(", ")}, …]`;
-}
-function count(n) {
-  return String(n).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 function parseNumber(text) {
   const plain2 = text.trim().replaceAll("−", "-");
@@ -114,14 +120,18 @@ function parseNumber(text) {
 }
 
 // src/readable.js
-var UNSEEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\uffff]/gu;
+var UNSEEN = new RegExp(
+  "[\\u0000-\\u001f\\u007f-\\u00a0\\u00ad\\u034f\\u061c\\u115f\\u1160\\u1680\\u17b4\\u17b5\\u180b-\\u180f\\u2000-\\u200f\\u2028-\\u202f\\u205f-\\u206f\\u2800\\u3000\\u3164\\ud800-\\udfff\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufffc\\ufffe\\uffff\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}]",
+  "gu"
+);
 var NAMED = { "\n": "⏎", "	": "⇥" };
 function readable(token) {
   if (token === "") return "⟨empty⟩";
+  if (/^ +$/.test(token)) return token === " " ? "⟨space⟩" : `⟨${token.length} spaces⟩`;
   return token.replace(UNSEEN, (found) => NAMED[found] ?? `⟨${hex(found)}⟩`);
 }
 function hex(character) {
-  return character.charCodeAt(0).toString(16).padStart(4, "0");
+  return (character.codePointAt(0) ?? 0).toString(16).padStart(4, "0");
 }
 
 // src/arithmetic.js
@@ -151,6 +161,7 @@ function softmax(scores, visible, sink) {
   const shifted_exp = scores.map((x, j) => visible[j] ? Math.exp(x - shift) : 0);
   const own2 = sink === null ? null : { exp: Math.exp(sink), shifted_exp: Math.exp(sink - shift) };
   const row_sum = sum(shifted_exp) + (own2 ? own2.shifted_exp : 0);
+  const share = seen.length ? (own2?.shifted_exp ?? 0) / row_sum : 1;
   return {
     exp,
     exp_sum: sum(exp) + (own2 ? own2.exp : 0),
@@ -158,8 +169,8 @@ function softmax(scores, visible, sink) {
     shifted_exp,
     row_sum,
     weights: shifted_exp.map((part, j) => visible[j] ? part / row_sum : 0),
-    sink: own2 && sink !== null ? { logit: sink, ...own2, weight: own2.shifted_exp / row_sum } : null,
-    lse: row_max + Math.log(row_sum)
+    sink: own2 && sink !== null ? { logit: sink, ...own2, weight: share } : null,
+    lse: seen.length ? row_max + Math.log(row_sum) : row_max
   };
 }
 function largest(scores, visible, top) {
@@ -403,7 +414,7 @@ function stepName(id, record, options) {
     case "shifted":
       return ["shifted", "− the largest"];
     case "exp":
-      return ["exp", options.reading === "shifted" ? "at most 1" : "all positive"];
+      return options.reading === "shifted" ? ["shifted exp", "at most 1"] : ["exp", "all positive"];
     case "weight":
       return ["weight", "÷ sum"];
     case "reads":
@@ -417,11 +428,12 @@ function terms(record, index) {
 }
 function keyCell(id, record, index, reading) {
   const late = ORDER.indexOf(id) >= ORDER.indexOf("visible");
+  const bias = record.bias ?? [];
   if (late && !record.visible[index]) return { text: "hidden", hidden: true };
   const lost = lostIn(record, reading);
   switch (id) {
     case "score":
-      return { text: short(record.products[index]), note: terms(record, index) };
+      return { text: evenly(record.products)(record.products[index]), note: terms(record, index) };
     case "scaled":
       return { text: rounded(record.scaled[index]) };
     case "capped":
@@ -432,10 +444,7 @@ function keyCell(id, record, index, reading) {
     case "biased":
       return {
         text: rounded(record.scores[index]),
-        note: `+ ${bracketed(
-          /** @type {number[]} */
-          record.bias[index]
-        )}`
+        note: `+ ${bracketed(bias[index], evenly(bias))}`
       };
     case "visible":
       return { text: "yes" };
@@ -464,7 +473,7 @@ function restCell(id, record, reading) {
   const rest = record.rest;
   if (!rest) return { text: "" };
   if (id === "visible") {
-    return { text: rest.visible === rest.count ? "yes" : `${count(rest.visible)} may` };
+    return { text: rest.visible === rest.count ? "yes" : `${rest.visible} may` };
   }
   if (id === "exp") {
     return { label: "sum", text: rounded(reading === "shifted" ? rest.shifted_exp : rest.exp) };
@@ -521,12 +530,12 @@ function rowNote(record, reading) {
   if (record.visible_count === 0) {
     return "No visible keys: this token may look at none, so it reads nothing and its output is 0.";
   }
-  const largest2 = rounded(record.row_max);
+  const largest3 = rounded(record.row_max);
   switch (lostIn(record, reading)) {
     case "overflow":
-      return `exp(${largest2}) is more than a float64 can hold (about 1.8 · 10³⁰⁸), so the textbook form stops here. The shifted form first subtracts the largest score; the weights are the same.`;
+      return `exp(${largest3}) is more than a float64 can hold (about 1.8 · 10³⁰⁸), so the textbook form stops here. The shifted form first subtracts the largest score; the weights are the same.`;
     case "underflow":
-      return `exp(${largest2}) is less than a float64 can hold, so every exp and their sum are 0. The shifted form first subtracts the largest score; the weights are the same.`;
+      return `exp(${largest3}) is less than a float64 can hold, so every exp and their sum are 0. The shifted form first subtracts the largest score; the weights are the same.`;
     default:
       return Number.isNaN(record.lse) ? `A score here is not a finite number (${exact(record.row_max)}), so the whole row is NaN.` : null;
   }
@@ -592,7 +601,8 @@ function gridOf({ state, tokens, keyTokens, small, record, recordOf }, source) {
       const at = isIn(state, row) ? recordOf(row) : null;
       return at && { weight: at.weights[c], visible: at.visible[c] };
     };
-    return { gridRows: tokens.map((_, i) => i), gridKeys: keyTokens.map((_, j) => j), gridCell: gridCell2 };
+    const [gridRows2, gridKeys2] = [tokens.map((_, i) => i), keyTokens.map((_, j) => j)];
+    return { gridRows: gridRows2, gridKeys: gridKeys2, gridCell: gridCell2, gridTop: 1 };
   }
   const gridRows = windowRows(state);
   const gridKeys = record?.keys ?? [];
@@ -601,7 +611,11 @@ function gridOf({ state, tokens, keyTokens, small, record, recordOf }, source) {
     const r = gridRows.indexOf(row);
     return found ? { weight: found.weights[r][c], visible: found.visible[r][c] } : null;
   };
-  return { gridRows, gridKeys, gridCell };
+  return { gridRows, gridKeys, gridCell, gridTop: largest2(found?.weights.flat() ?? []) };
+}
+function largest2(weights) {
+  const top = Math.max(0, ...weights.filter((weight) => Number.isFinite(weight)));
+  return top > 0 ? top : 1;
 }
 function needsOf({ state, small, tokens, record, gridRows, gridKeys }) {
   const { info, batch, head } = state;
@@ -695,13 +709,16 @@ function spotBeside(numbers, paired, spot, way) {
 }
 
 // src/actions.js
+var FIRST = ORDER[0];
 function pickQuery({ state, tokens }, row) {
   if (row < 0 || row >= tokens.length) return {};
   const known = isIn(state, row);
   const step2 = row === state.row ? state.step : known ? "reads" : "none";
+  const cursor = step2 === "none" ? { ...state.cursor, step: FIRST } : state.cursor;
   return {
     row,
     step: step2,
+    cursor,
     hover: null,
     editing: null,
     trouble: null,
@@ -871,7 +888,9 @@ function remove(scene) {
   const current = state.row > row ? state.row - 1 : state.row;
   const changes = changed({ ...scene, state: { ...state, row: current } }, edit2);
   const step2 = isIn({ ...state, seen }, changes.row ?? 0) ? "reads" : "none";
-  return { ...changes, seen, focus: "spot", step: state.row === row ? step2 : state.step };
+  if (state.row !== row) return { ...changes, seen, focus: "spot" };
+  const cursor = step2 === "none" ? { ...state.cursor, step: FIRST } : state.cursor;
+  return { ...changes, seen, focus: "spot", step: step2, cursor };
 }
 function dimension(scene, argument) {
   const { numbers, state } = scene;
@@ -885,7 +904,9 @@ function dimension(scene, argument) {
   const name = which === "value_dim" ? "value_dim" : "head_dim";
   return changed(scene, changeDimension(numbers, name, sign2 === "+" ? 1 : -1));
 }
-function reset({ state, tokens }) {
+function reset(scene) {
+  const { state, tokens } = scene;
+  const upcoming = sceneSteps(scene).find((id) => !isUnfolded(id, state.step));
   const edits = { ...state.edits };
   delete edits[editKey(state)];
   const length = state.info.tokens.length;
@@ -894,6 +915,8 @@ function reset({ state, tokens }) {
     editing: null,
     trouble: null,
     scaled: true,
+    hover: null,
+    cursor: upcoming ? { ...state.cursor, step: upcoming } : state.cursor,
     notice: "Back to the numbers as they came.",
     row: Math.min(state.row, length - 1),
     seen: state.seen.filter((row) => row < length),
@@ -1035,7 +1058,7 @@ function ledgerText(scene) {
   const columns = columnsOf(record);
   const heads = columns.map((column) => {
     if (column.kind === "key") return readable(keyTokens[column.key]);
-    if (column.kind === "rest") return `${count(record.rest?.count ?? 0)} more`;
+    if (column.kind === "rest") return `${record.rest?.count ?? 0} more`;
     return column.kind === "sink" ? "sink" : "";
   });
   const options = { reading: state.reading, scaled: state.scaled };
@@ -1081,10 +1104,18 @@ var HostError = class extends Error {
   /**
    * @param {string} message
    * @param {"token" | "gone" | "refused"} kind
+   * @param {string} [argument]  what the message begins with, where a program reads it
    */
-  constructor(message, kind) {
+  constructor(message, kind, argument = "") {
     super(message);
     this.kind = kind;
+    this.argument = argument;
+  }
+  /** The message without the argument's name, for a field that is before the reader. */
+  get sentence() {
+    const name = `${this.argument}: `;
+    const text = this.message.startsWith(name) ? this.message.slice(name.length) : this.message;
+    return text.charAt(0).toUpperCase() + text.slice(1);
   }
 };
 
@@ -1117,8 +1148,17 @@ function newTurn(skill, seed) {
     exercise: null,
     typed: [],
     verdict: null,
+    revealed: false,
     trouble: null
   };
+}
+function judged({ solved, turn }, verdict) {
+  const { skill, seed, revealed } = turn;
+  const ticks = verdict.correct && !revealed && !solved.includes(skill);
+  const now = ticks ? [...solved, skill] : solved;
+  const shows = !verdict.correct && verdict.steps.length > 0;
+  if (verdict.correct || shows) keepProgress(now, skill, seed + 1);
+  return { solved: now, turn: { ...turn, verdict, revealed: revealed || shows, trouble: null } };
 }
 function answerOf({ exercise, typed: typed2 }) {
   if (!exercise) return { trouble: "The exercise has not arrived yet." };
@@ -1267,14 +1307,14 @@ async function checkTurn({ state, update, wait, source }) {
       (verdict) => {
         const now = state();
         if (now.turn.skill !== skill || now.turn.seed !== seed) return;
-        const isNew = verdict.correct && !now.solved.includes(skill);
-        const solved = isNew ? [...now.solved, skill] : now.solved;
-        if (verdict.correct) keepProgress(solved, skill, seed + 1);
-        update({ solved, turn: { ...now.turn, verdict, trouble: null }, focus: "verdict" });
+        update({ ...judged(now, verdict), focus: "verdict" });
       },
       (error) => {
         if (!(error instanceof HostError) || error.kind !== "refused") throw error;
-        update({ turn: { ...state().turn, verdict: null, trouble: error.message }, focus: "turn" });
+        update({
+          turn: { ...state().turn, verdict: null, trouble: error.sentence },
+          focus: "turn"
+        });
       }
     )
   );
@@ -1323,6 +1363,39 @@ function firstState(info, lesson, hash) {
     offline: null,
     ...found
   };
+}
+
+// src/header.js
+function titleOf({ source, title }) {
+  if (source === "lesson") return "Lesson";
+  return title === "" ? "a lookup" : readable(title);
+}
+function header({ info }) {
+  const act = (name, text, label) => h("button", { type: "button", "data-act": name, "aria-label": label, title: label }, text);
+  return h(
+    "header",
+    { "data-key": "header" },
+    h("h1", { class: "mark" }, "softlookup"),
+    h("span", { class: info.source === "lesson" ? "title" : "title own" }, h("bdi", {}, titleOf(info))),
+    h(
+      "span",
+      { class: "acts" },
+      act("copy", "copy", "copy the ledger as text"),
+      act("link", "link", "copy a link to this place"),
+      act("help", "?", "all keys")
+    )
+  );
+}
+function notices({ notice, offline }) {
+  return [
+    h("p", { class: "notice", role: "status", "data-key": "notice" }, notice),
+    offline ? h(
+      "div",
+      { class: "offline", role: "alert", "data-key": "offline" },
+      h("p", {}, offline),
+      h("button", { type: "button", class: "plain", "data-act": "retry" }, "Try again")
+    ) : h("div", { "data-key": "online" })
+  ];
 }
 
 // src/help.js
@@ -1439,10 +1512,23 @@ async function call(op, args = {}) {
   if (!response.ok || json === null) {
     throw new HostError(
       json?.error ?? `The viewer answered ${response.status} to “${op}”.`,
-      "refused"
+      "refused",
+      json?.argument
     );
   }
   return { json, bytes: null };
+}
+
+// src/edges.js
+var SLACK = 2;
+function markEdges(shadow) {
+  for (const box of shadow.querySelectorAll(".scroll")) {
+    const left2 = box.scrollLeft > SLACK;
+    const right = box.scrollLeft + box.clientWidth < box.scrollWidth - SLACK;
+    const more = [left2 && "left", right && "right"].filter(Boolean).join(" ");
+    if (more) box.setAttribute("data-more", more);
+    else box.removeAttribute("data-more");
+  }
 }
 
 // src/keys.js
@@ -1514,6 +1600,8 @@ function listen(root, shadow, hands) {
   ];
   for (const [kind, listener] of inside) shadow.addEventListener(kind, listener, { signal });
   root.addEventListener("pointerleave", () => hovered(null, hands), { signal });
+  shadow.addEventListener("scroll", () => markEdges(shadow), { signal, capture: true });
+  root.ownerDocument.defaultView?.addEventListener("resize", () => markEdges(shadow), { signal });
   root.ownerDocument.addEventListener("keydown", (event) => pressed(event, root, shadow, hands), {
     signal
   });
@@ -1598,7 +1686,7 @@ function pressed(event, root, shadow, { act }) {
 
 // src/prose.js
 function prose(text) {
-  return text.split(/(?<=d)_([kv])\b/).map((part, i) => i % 2 ? h("sub", {}, part) : part);
+  return withMinus(text).split(/(?<=d)_([kv])\b/).map((part, i) => i % 2 ? h("sub", {}, part) : part);
 }
 
 // src/exercises.js
@@ -1659,7 +1747,7 @@ function question(turn, exercise, state) {
       "dl",
       { class: "given" },
       exercise.given.map(
-        ({ label, value }) => h("div", {}, h("dt", {}, prose(label)), h("dd", {}, value))
+        ({ label, value }) => h("div", {}, h("dt", {}, prose(label)), h("dd", {}, prose(value)))
       )
     ),
     exercise.kind === "choice" ? choices(turn, exercise) : fields(turn, exercise),
@@ -1692,7 +1780,7 @@ function fields(turn, exercise) {
       ({ label }, i) => h(
         "label",
         {},
-        h("span", {}, label),
+        h("span", {}, prose(label)),
         h("input", {
           "data-field": i,
           value: turn.typed[i] ?? "",
@@ -1725,7 +1813,9 @@ function choices(turn, exercise) {
     )
   );
 }
-function verdictPart(verdict, { lesson, solved }) {
+function verdictPart(verdict, state) {
+  const { lesson, solved, turn } = state;
+  if (verdict.correct && turn.revealed && !solved.includes(turn.skill)) return againPart();
   const open = lesson.checklist.find(({ skill }) => !solved.includes(skill));
   return h(
     "div",
@@ -1748,6 +1838,14 @@ function verdictPart(verdict, { lesson, solved }) {
     )
   );
 }
+function againPart() {
+  return h(
+    "div",
+    { class: "verdict right" },
+    h("p", {}, h("b", {}, "Right."), " Now with fresh numbers: then the box is ticked."),
+    h("button", { type: "button", class: "plain", "data-act": "another" }, "Fresh numbers")
+  );
+}
 
 // src/color.js
 var COLORS = 8;
@@ -1761,16 +1859,19 @@ function shortened(token) {
   return characters.length > LONGEST ? `${characters.slice(0, LONGEST - 1).join("")}…` : characters.join("");
 }
 function needsPosition(tokens, index) {
-  return tokens.length > COLORS || tokens.indexOf(tokens[index]) !== index || tokens.lastIndexOf(tokens[index]) !== index;
+  const token = tokens[index];
+  if (token === String(index)) return false;
+  return tokens.indexOf(token) !== tokens.lastIndexOf(token);
 }
 function tokenName(tokens, index) {
   const text = shortened(tokens[index]);
-  return needsPosition(tokens, index) ? `${text} (@${count(index)})` : text;
+  return needsPosition(tokens, index) ? `${text} @${index}` : text;
 }
+var chipBreadth = (tokens, index) => breadth(tokenName(tokens, index));
 function chip(tokens, index, props = {}) {
   const kind = tokens.length > COLORS && index >= COLORS ? "later" : "";
   const parts = [h("bdi", {}, shortened(tokens[index]))];
-  if (needsPosition(tokens, index)) parts.push(h("small", {}, String(index)));
+  if (needsPosition(tokens, index)) parts.push(h("small", {}, `@${index}`));
   const tag = props["data-act"] ? "button" : "span";
   const type = tag === "button" ? "button" : null;
   return h(
@@ -1781,7 +1882,9 @@ function chip(tokens, index, props = {}) {
 }
 
 // src/grid.js
-var WRITTEN = 6;
+var WIDTH = 262;
+var NUMBER = 41;
+var LONGEST2 = 5;
 function gridPart(scene, lights) {
   const { small, tokens } = scene;
   return h(
@@ -1790,11 +1893,11 @@ function gridPart(scene, lights) {
     h("h2", { id: "grid-title" }, "The weight grid: one row a query"),
     pickers(scene),
     table(scene, lights),
-    h("div", { class: "legend", "aria-hidden": "true" }, "0", h("span", { class: "ramp" }), "1"),
+    legend(scene),
     !small && h(
       "p",
       { class: "quiet" },
-      `${count(scene.gridRows.length)} of ${count(tokens.length)} queries, against the keys of the ledger.`
+      `${scene.gridRows.length} of ${tokens.length} queries, against the keys of the ledger.`
     ),
     isWhole(scene) && h(
       "p",
@@ -1813,11 +1916,21 @@ function gridPart(scene, lights) {
     )
   );
 }
+function legend({ small, gridTop }) {
+  const end = small ? "1" : rounded(gridTop);
+  return h(
+    "div",
+    { class: "legend", "aria-hidden": "true" },
+    "0",
+    h("span", { class: "ramp" }),
+    h("span", { title: small ? null : "the largest weight shown" }, end)
+  );
+}
 function pickers({ state, small, tokens }) {
   const { batch_shape, sizes } = state.info;
   const batches = batch_shape.reduce((product, n) => product * n, 1);
   const fields2 = [
-    !small && field("query", state.row, tokens.length, `query (0 … ${count(tokens.length - 1)})`),
+    !small && field("query", state.row, tokens.length, `query (0 … ${tokens.length - 1})`),
     sizes.heads > 1 && field("head", state.head, sizes.heads, `head (0 … ${sizes.heads - 1})`),
     batches > 1 && field("batch", state.batch, batches, `batch entry (0 … ${batches - 1})`)
   ].filter(Boolean);
@@ -1831,9 +1944,21 @@ function field(name, value, size, label) {
     h("input", { type: "number", min: 0, max: size - 1, step: 1, value, "data-change": name })
   );
 }
+var chipPixels = (digits) => Math.ceil(digits * 7.8) + 14;
+var labelPixels = (digits) => Math.max(38, Math.min(92, chipPixels(digits) + 6));
+function measures({ tokens, keyTokens, gridRows, gridKeys }) {
+  const widest = (list, shown) => Math.max(0, ...shown.map((i) => chipBreadth(list, i)));
+  const names2 = labelPixels(widest(tokens, gridRows));
+  const room = (WIDTH - names2 - 3) / Math.max(1, gridKeys.length) - 3;
+  return {
+    names: names2,
+    written: room >= NUMBER,
+    upright: chipPixels(widest(keyTokens, gridKeys)) > room
+  };
+}
 function table(scene, lights) {
   const { tokens, keyTokens, gridRows, gridKeys, state } = scene;
-  const written = gridKeys.length <= WRITTEN;
+  const { names: names2, written, upright } = measures(scene);
   const rows = gridRows.map(
     (row) => h(
       "tr",
@@ -1849,7 +1974,11 @@ function table(scene, lights) {
     { class: "scroll" },
     h(
       "table",
-      { class: `grid${written ? "" : " dense"}`, "aria-labelledby": "grid-title" },
+      {
+        class: `grid${written ? "" : " dense"}${upright ? " upright" : ""}`,
+        "aria-labelledby": "grid-title",
+        vars: { "--names": `${names2}px` }
+      },
       h(
         "thead",
         {},
@@ -1879,48 +2008,23 @@ function cell(scene, row, c, lit, written) {
       mark("hidden", false)
     );
   const weight = found.weight;
+  const share = weight / scene.gridTop;
   return h(
     "td",
     {
       ...props,
-      class: `${rampClass(weight)}${light}`,
+      class: `${rampClass(share)}${light}`,
       title: `${names2}: ${rounded(weight)}`,
-      vars: { "--w": String(Number.isFinite(weight) ? weight : 0) }
+      vars: { "--w": String(Number.isFinite(share) ? share : 0) }
     },
-    mark(rounded(weight), written)
+    weightMark(rounded(weight), written)
   );
+}
+function weightMark(text, written) {
+  if (!written || breadth(text) <= LONGEST2) return mark(text, written);
+  return [h("span", { "aria-hidden": "true" }, "≈0"), mark(text, false)];
 }
 var mark = (text, written) => h("span", { class: written ? "" : "unseen" }, text);
-
-// src/header.js
-function header({ info }) {
-  const act = (name, text, label) => h("button", { type: "button", "data-act": name, "aria-label": label, title: label }, text);
-  return h(
-    "header",
-    { "data-key": "header" },
-    h("h1", { class: "mark" }, "softlookup"),
-    h("span", { class: "modes" }, h("b", { "aria-current": "page" }, "Lesson")),
-    info.source !== "lesson" && info.title !== "" && h("span", { class: "title" }, h("bdi", {}, readable(info.title))),
-    h(
-      "span",
-      { class: "acts" },
-      act("copy", "copy", "copy the ledger as text"),
-      act("link", "link", "copy a link to this place"),
-      act("help", "?", "all keys")
-    )
-  );
-}
-function notices({ notice, offline }) {
-  return [
-    h("p", { class: "notice", role: "status", "data-key": "notice" }, notice),
-    offline ? h(
-      "div",
-      { class: "offline", role: "alert", "data-key": "offline" },
-      h("p", {}, offline),
-      h("button", { type: "button", class: "plain", "data-act": "retry" }, "Try again")
-    ) : h("div", { "data-key": "online" })
-  ];
-}
 
 // src/layer.js
 function layerPart(scene) {
@@ -1954,6 +2058,8 @@ function productStep(scene, all) {
   const key = numbers.key[j];
   const terms2 = query.map((x, d) => `${bracketed(x)}·${bracketed(key[d])}`).join(" + ");
   const product = all[i].products[j];
+  const ask = `query ${tokenName(tokens, i)} · key ${tokenName(keyTokens, j)}`;
+  const write = evenly(all.flatMap((record) => record.products));
   return step(
     "1",
     "Q · Kᵀ = scores",
@@ -1968,20 +2074,19 @@ function productStep(scene, all) {
       matrix(
         "scores",
         all.map((record) => record.products),
-        { rows: names(scene, "q"), columns: names(scene, "k"), write: short, at: [i, j] }
+        { rows: names(scene, "q"), columns: names(scene, "k"), write, at: [i, j] }
       )
     ),
-    h(
-      "p",
-      { class: "readout", role: "status" },
-      h(
-        "span",
-        { class: "formula" },
-        `query ${tokenName(tokens, i)} · key ${tokenName(keyTokens, j)} = ${terms2} = ${short(product)}`
-      ),
-      " ",
-      h("span", { class: "exactly" }, `exactly ${exact(product)}`)
-    )
+    productLine(`${ask} = ${terms2} = ${write(product)}`, product)
+  );
+}
+function productLine(formula, product) {
+  return h(
+    "p",
+    { class: "readout", role: "status" },
+    h("span", { class: "formula" }, formula),
+    " ",
+    h("span", { class: "exactly" }, `exactly ${exact(product)}`)
   );
 }
 function cellOf({ state, tokens, keyTokens }) {
@@ -2090,7 +2195,7 @@ var MOST2 = 6;
 function added(terms2) {
   if (terms2.length <= MOST2) return terms2.join(" + ") || "0";
   const left2 = terms2.length - MOST2 + 1;
-  return `${terms2.slice(0, MOST2 - 1).join(" + ")} + … ${count(left2)} more`;
+  return `${terms2.slice(0, MOST2 - 1).join(" + ")} + … ${left2} more`;
 }
 var exactVector = (numbers) => vector(numbers, exact, 6);
 var sixth = (x) => Number.isFinite(x) && Math.abs(x) < 1e6 ? exact(Number(x.toFixed(6))) : exact(x);
@@ -2108,7 +2213,8 @@ function keyLine(record, id, i, { reading, scaled }) {
   }
   if (id === "score") {
     const terms2 = record.query.map((x, d) => `${bracketed(x)}·${bracketed(record.key[i][d])}`);
-    return line(`${added(terms2)} = ${short(record.products[i])}`, exact(record.products[i]));
+    const product = record.products[i];
+    return line(`${added(terms2)} = ${evenly(record.products)(product)}`, exact(product));
   }
   if (id === "visible")
     return { formula: "visible", exactly: "this key takes part in the softmax" };
@@ -2123,7 +2229,8 @@ function scoreLine(record, id, i, scaled) {
     const root = Math.sqrt(record.query.length);
     const divides = scaled && Math.abs(record.scale * root - 1) < 1e-12 && root !== 1;
     const how = divides ? `÷ ${short(root)}` : `× ${short(record.scale)}`;
-    return line(`${short(before2)} ${how} = ${rounded(record.scaled[i])}`, exact(record.scaled[i]));
+    const write = evenly(record.products);
+    return line(`${write(before2)} ${how} = ${rounded(record.scaled[i])}`, exact(record.scaled[i]));
   }
   if (id === "capped") {
     const cap = short(record.softcap ?? 0);
@@ -2209,7 +2316,7 @@ function restLine(record, id, reading) {
   if (!rest || ["score", "scaled", "capped", "biased", "shifted"].includes(id)) {
     return { formula: "", exactly: "the other keys have a score each; only their sums are shown" };
   }
-  const many = `${count(rest.visible)} visible of ${count(rest.count)} other keys`;
+  const many = `${rest.visible} visible of ${rest.count} other keys`;
   if (id === "visible") return { formula: many, exactly: "" };
   if (id === "reads") {
     return line(
@@ -2266,6 +2373,11 @@ function ledgerPart(scene, lights) {
     { class: "ledger-part", "data-key": "ledger", "aria-labelledby": "ledger-title" },
     h("div", { class: "titled" }, title, switches(scene)),
     record ? table2(scene, lights) : h("p", { class: "quiet panel waiting" }, "Asking for this row …"),
+    record && h(
+      "p",
+      { class: "quiet sideways", "aria-hidden": "true" },
+      "More keys than fit: the table scrolls sideways."
+    ),
     readoutLine(scene),
     note && h("p", { class: "note" }, note),
     stepsLine(scene)
@@ -2307,31 +2419,32 @@ function switches({ state }) {
     )
   );
 }
-function table2(scene, lights) {
-  const { record, state } = scene;
-  if (!record) return null;
-  const columns = columnsOf(record);
-  const options = { reading: state.reading, scaled: state.scaled };
+function tableRows(scene, lines, columns, lights) {
   const [point, cursor] = [pointOf(scene), cursorOf(scene)];
-  const lines = ledgerRows(record, options);
-  const rows = lines.map(
+  return lines.map(
     (row) => tableRow(row, columns, {
-      unfolded: isUnfolded(row.id, state.step),
+      unfolded: isUnfolded(row.id, scene.state.step),
       lights,
       at: point?.step === row.id ? point.column : -1,
       stop: cursor?.step === row.id ? cursor.column : -1
     })
   );
+}
+function table2(scene, lights) {
+  const { record, state } = scene;
+  if (!record) return null;
+  const columns = columnsOf(record);
+  const many = columns.length > MANY;
+  const lines = ledgerRows(record, { reading: state.reading, scaled: state.scaled });
   return h(
     "div",
-    { class: "scroll panel" },
+    { class: "scroll panel", vars: widths(lines, columns, headBreadth(scene, columns), many) },
     h(
       "table",
       {
-        class: `ledger${columns.length > 6 ? " many" : ""}`,
+        class: `ledger${many ? " many" : ""}`,
         role: "grid",
-        "aria-labelledby": "ledger-title",
-        vars: widths(lines, columns)
+        "aria-labelledby": "ledger-title"
       },
       h(
         "thead",
@@ -2343,19 +2456,38 @@ function table2(scene, lights) {
           columns.map((column) => headCell(scene, column))
         )
       ),
-      h("tbody", {}, rows)
+      h("tbody", {}, tableRows(scene, lines, columns, lights))
     )
   );
 }
-function widths(lines, columns) {
-  const size = ({ label, text, note, strong }) => Math.max(
-    breadth(label ? `${label} ${text}` : text) * (strong ? 1.16 : 1),
-    0.8 * breadth(note ?? "")
+var MANY = 6;
+var MARGIN = 14;
+var PRODUCT = 6;
+var HEAD = 8;
+function headBreadth({ keyTokens }, columns) {
+  const sizes = columns.map(
+    (column) => column.kind === "key" ? breadth(readable(keyTokens[column.key])) + 1 : 0
   );
-  const widest = (sizes) => `${Math.max(4, ...sizes).toFixed(1)}ch`;
+  return Math.min(HEAD, Math.max(...sizes));
+}
+function piecesOf(text) {
+  const words = text.split(/(?<= )/);
+  return words.flatMap((word) => breadth(word) > PRODUCT ? word.split(/(?<=·)/) : [word]);
+}
+var widestWord = (text) => Math.max(0, ...piecesOf(text).map((piece) => breadth(piece.trim())));
+function widths(lines, columns, heads, many) {
+  const word = ({ text, note, strong }) => Math.max(widestWord(text) * (strong ? 1.16 : 1), 0.8 * widestWord(note ?? ""));
+  const key = many ? ({ text }) => breadth(text) : word;
+  const whole2 = ({ label, text }) => 1.16 * breadth(label ? `${label} ${text}` : text);
+  const widest = (sizes) => Math.max(4, ...sizes);
+  const keys = lines.flatMap(({ cells }) => cells.slice(0, -1).map(key));
+  const sums = lines.map(({ cells }) => cells[columns.length - 1]);
+  const narrow = widest(sums.map(word));
+  const wide = Math.max(narrow, Math.min(MARGIN, widest(sums.map(whole2))));
   return {
-    "--cell": widest(lines.flatMap(({ cells }) => cells.slice(0, -1).map(size))),
-    "--margin": widest(lines.map(({ cells }) => size(cells[columns.length - 1]))),
+    "--cell": `${widest([heads, ...keys]).toFixed(1)}ch`,
+    "--sums": `${wide.toFixed(1)}ch`,
+    "--sums-narrow": `${narrow.toFixed(1)}ch`,
     "--keys": String(columns.length - 1)
   };
 }
@@ -2364,7 +2496,7 @@ function headCell({ keyTokens, record }, column) {
   if (column.kind === "sum")
     return h("th", { scope: "col", class: "margin" }, h("span", { class: "unseen" }, "adds up to"));
   const others = record?.keys.length ? "the other" : "all";
-  const text = column.kind === "sink" ? "sink" : `${others} ${count(record?.rest?.count ?? 0)} keys`;
+  const text = column.kind === "sink" ? "sink" : `${others} ${record?.rest?.count ?? 0} keys`;
   return h("th", { scope: "col", class: column.kind }, text);
 }
 function tableRow(row, columns, { unfolded, lights, at, stop }) {
@@ -2402,15 +2534,17 @@ function cellText(cell2, bar) {
   return [
     cell2.label ? h("span", { class: "label" }, `${cell2.label} `) : null,
     cell2.strong ? h("b", {}, cell2.text) : h("span", {}, cell2.text),
-    cell2.note ? h("small", {}, cell2.note) : null,
+    cell2.note ? h("small", {}, breakable(cell2.note)) : null,
     bar && h("span", { class: "bar", "aria-hidden": "true" })
   ];
 }
+var breakable = (note) => piecesOf(note).flatMap((piece, i) => i ? [h("wbr"), piece] : [piece]);
 function readoutLine(scene) {
   const { record, state } = scene;
   const point = pointOf(scene);
   let formula = "";
   let exactly = "";
+  let hint = null;
   if (record && point && isUnfolded(point.step, state.step)) {
     ({ formula, exactly } = readout(record, point, {
       reading: state.reading,
@@ -2418,16 +2552,18 @@ function readoutLine(scene) {
     }));
   } else if (record && point) {
     const [name] = stepName(point.step, record, state);
-    exactly = `${name}: not worked out yet. Guess it, then press Space.`;
+    exactly = `${name}: not worked out yet. Guess it`;
+    hint = keyHint(", then press Space");
   }
   return h(
     "output",
     { class: "readout", "aria-live": "polite" },
     h("span", { class: "formula" }, formula),
     formula && exactly ? " " : "",
-    h("span", { class: "exactly" }, exactly)
+    h("span", { class: "exactly" }, exactly, hint, hint && ".")
   );
 }
+var keyHint = (text) => h("span", { class: "key-hint" }, text);
 function stepsLine(scene) {
   const { state } = scene;
   const steps = sceneSteps(scene);
@@ -2447,7 +2583,13 @@ function stepsLine(scene) {
       onward ?? "Every step is shown"
     ),
     done < steps.length && h("button", { type: "button", class: "link", "data-act": "all" }, "show all"),
-    h("span", { class: "quiet where" }, whyOf(scene, done))
+    h(
+      "span",
+      { class: "quiet where" },
+      whyOf(scene, done),
+      done === 0 && keyHint(": press Space"),
+      done === 0 && "."
+    )
   );
 }
 function nextLabel(scene, done) {
@@ -2459,7 +2601,7 @@ function nextLabel(scene, done) {
   return !state.layer && isWhole(scene) && hasLayer(scene) ? "All queries at once" : null;
 }
 var WHY = {
-  none: "One step at a time: press Space.",
+  none: "One step at a time",
   score: "A large score: query and key point the same way. 0: they have nothing in common.",
   scaled: "Long vectors make large scores; dividing keeps them in the same range.",
   capped: "The softcap bends large scores back below its limit.",
@@ -2924,6 +3066,7 @@ function livePage(root, shadow, page, source, first) {
   const update = ({ focus, ...changes }) => {
     state = { ...state, ...changes };
     patch(page, pageView(scene()));
+    markEdges(shadow);
     root.dataset.state = waiting ? "loading" : "ready";
     writeHash(state);
     const missing = state.offline ? [] : needsOf(scene()).filter(([op, args]) => !source.has(op, args));
@@ -2940,8 +3083,17 @@ function focusOn(shadow, selectors) {
   const found = selectors.map((selector) => shadow.querySelector(selector));
   const element = found.find((candidate) => candidate !== null);
   if (!(element instanceof HTMLElement)) return;
-  element.focus();
+  element.focus({ preventScroll: element.matches(".headline") });
+  if (element.matches(".headline")) scrollTo(element);
+  if (element.matches("table.ledger td:not(.margin)"))
+    element.scrollIntoView({ block: "nearest", inline: "nearest" });
   if (element instanceof HTMLInputElement && element.matches(".edit")) element.select();
+}
+function scrollTo(heading) {
+  const { top } = heading.getBoundingClientRect();
+  if (top >= 0 && top < innerHeight / 3) return;
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  heading.scrollIntoView({ block: "start", behavior: still ? "auto" : "smooth" });
 }
 
 // src/style_figures.js
@@ -2952,7 +3104,7 @@ var FIGURES_CSS = `
 .c6 { --c: #f0e442; --chip: #f0e442; --on: #111; }
 .c7 { --c: light-dark(#000, #8d9097); --chip: light-dark(#1c1d20, #4b4e55); --on: #fff; }
 .chip { display: inline-flex; align-items: baseline; gap: 4px; max-width: 100%; min-width: 24px; justify-content: center; border-radius: 6px; padding: 1px 8px; background: var(--chip); color: var(--on); font-weight: 600; font-size: 13px; line-height: 1.5; white-space: pre; border: 1px solid transparent; }
-.chip small { font-size: 11px; font-weight: 500; }
+.chip small { flex: none; font-size: 11px; font-weight: 500; } .chip bdi { min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; }
 .chip.later { background: var(--panel); color: var(--ink); border-color: var(--c); }
 button.chip:hover { filter: brightness(1.08); }
 
@@ -2985,22 +3137,29 @@ input.edit.name { width: 84px; text-align: left; }
 .choice button { padding: 2px 10px; border-radius: 6px; }
 .choice button[aria-pressed=true] { color: var(--ink); font-weight: 600; background: var(--faint); }
 
-table.ledger { width: 100%; border-collapse: separate; border-spacing: 0; table-layout: fixed; min-width: calc(130px + var(--keys) * (var(--cell) + 18px) + var(--margin) + 18px); }
-.ledger thead .step { width: 130px; } .ledger thead .margin { width: calc(var(--margin) + 18px); }
-.ledger-part .scroll { scroll-padding-left: 132px; }
-.ledger th, .ledger td { padding: 10px 9px; text-align: center; font-weight: 400; border-bottom: 1px solid var(--line); height: 68px; }
-.ledger thead th, .ledger thead td { height: 46px; padding: 8px 9px; }
+.ledger-part .scroll { --step: 130px; --margin: var(--sums); --pad: 7px; }
+table.ledger { width: 100%; border-collapse: separate; border-spacing: 0; table-layout: fixed; font-size: 15.5px; min-width: calc(var(--step) + var(--keys) * (var(--cell) + 2 * var(--pad)) + var(--margin) + 2 * var(--pad)); }
+.ledger thead .step { width: var(--step); } .ledger thead .margin { width: calc(var(--margin) + 2 * var(--pad)); }
+.ledger-part .scroll { scroll-padding: 0 calc(var(--margin) + 18px) 0 calc(var(--step) + 2px); }
+.ledger th, .ledger td { padding: 10px var(--pad); text-align: center; font-weight: 400; border-bottom: 1px solid var(--line); height: 68px; }
+.ledger thead th, .ledger thead td { height: 46px; padding: 8px var(--pad); }
 .ledger tbody tr:last-child > * { border-bottom: 0; }
-.ledger .step { position: sticky; left: 0; z-index: 1; background: var(--panel); text-align: left; white-space: nowrap; padding-left: 16px; }
+.ledger .step { position: sticky; left: 0; z-index: 1; background: var(--panel); text-align: left; padding-left: 16px; }
 .ledger tr:first-child .step { border-top-left-radius: 10px; } .ledger tbody tr:first-child .step { border-radius: 0; } .ledger tbody tr:last-child .step { border-bottom-left-radius: 10px; }
 .ledger .step b { display: block; font-weight: 600; } .ledger .step span { color: var(--soft); font-size: 12.5px; }
 .ledger tbody tr:not(.unfolded) .step { color: var(--soft); } .ledger tbody tr:not(.unfolded) .step b { font-weight: 500; }
-.ledger td { font-size: 15.5px; white-space: nowrap; cursor: cell; }
+.ledger td { cursor: cell; }
 .ledger td small { display: block; color: var(--soft); font-size: 12px; margin-top: 1px; }
-.ledger .margin { border-left: 1px solid var(--line); }
+.ledger .margin { position: sticky; right: 0; z-index: 1; background: var(--panel); border-left: 1px solid var(--line); }
+.scroll[data-more~=right] .margin::before, .scroll[data-more~=left] .step::after { content: ""; position: absolute; top: 0; bottom: 0; width: 22px; pointer-events: none; }
+.scroll[data-more~=right] .margin::before { right: 100%; background: linear-gradient(to left, var(--panel), transparent); }
+.scroll[data-more~=left] .step::after { left: 100%; background: linear-gradient(to right, var(--panel), transparent); }
+.sideways { display: none; font-size: 13px; } .scroll[data-more] + .sideways { display: block; }
 .ledger td .label { color: var(--soft); } .ledger td b { font-weight: 650; }
 .ledger .sink, .ledger .rest { border-left: 1px dashed var(--line); color: var(--soft); }
 .ledger th.rest { white-space: normal; min-width: 104px; font-size: 13px; } .ledger th.sink { font-size: 13px; }
+.ledger.many td:not(.margin) { white-space: nowrap; }
+.ledger thead .chip { flex-direction: column; align-items: center; gap: 0; } .ledger thead .chip bdi { max-width: 100%; } .ledger thead .chip small { line-height: 1.1; }
 .ledger .later-step { color: var(--edge); }
 .ledger .lit { box-shadow: inset 0 0 0 1.5px color-mix(in srgb, var(--focus) 55%, transparent); border-radius: 7px; background: var(--wash); }
 .ledger td.at { box-shadow: inset 0 0 0 2px var(--focus); border-radius: 7px; }
@@ -3010,7 +3169,6 @@ table.ledger { width: 100%; border-collapse: separate; border-spacing: 0; table-
 .bar { display: block; height: 5px; border-radius: 3px; background: var(--c); margin: 5px auto 0; width: max(2px, calc(var(--w) * 100%)); }
 .ledger tr.unfolded td > * { animation: appear .2s ease-out; }
 @keyframes appear { from { opacity: 0; } }
-.ledger.many td { font-size: 15px; } .ledger.many td, .ledger.many thead th { padding-left: 6px; padding-right: 6px; }
 .hatched { background: repeating-linear-gradient(135deg, transparent 0 5px, var(--line) 5px 6px) !important; color: var(--soft); }
 .ledger td.hatched { font-size: 13px; }
 .waiting { padding: 40px 16px; }
@@ -3022,8 +3180,8 @@ table.ledger { width: 100%; border-collapse: separate; border-spacing: 0; table-
 
 table.grid { width: 100%; border-collapse: separate; border-spacing: 3px; table-layout: fixed; }
 .grid th { font-weight: 400; padding: 0 0 2px; overflow: hidden; } .grid tbody th { padding: 0 4px 0 0; text-align: left; }
-.grid thead td { width: 38px; }
-.grid td { height: 62px; text-align: center; border-radius: 6px; cursor: pointer; font-size: 15px; }
+.grid thead td { width: var(--names); }
+.grid td { height: 62px; text-align: center; border-radius: 6px; cursor: pointer; font-size: 13.5px; overflow: hidden; }
 .grid thead td { height: auto; cursor: default; }
 .grid .chip { padding: 1px 6px; overflow: hidden; }
 .grid .void { border: 1px dashed var(--line); color: var(--soft); }
@@ -3032,9 +3190,8 @@ table.grid { width: 100%; border-collapse: separate; border-spacing: 3px; table-
 .filled { background: color-mix(in oklab, var(--deep) calc(var(--w) * 100%), var(--faint)); }
 .filled { color: light-dark(#000, #fff); } .filled.middle { color: #000; } .filled.deep { color: light-dark(#fff, #000); }
 .grid.dense { border-spacing: 1px; } .grid.dense td { height: 24px; border-radius: 3px; font-size: 12px; }
-.grid.dense thead th { vertical-align: bottom; } .grid.dense .chip { font-size: 11px; } .grid.dense thead .chip { writing-mode: vertical-rl; padding: 5px 0; min-width: 0; width: 100%; max-height: 104px; line-height: 1.1; justify-content: flex-start; align-items: center; }
+.grid.upright thead th { vertical-align: bottom; text-align: center; } .grid.dense .chip { font-size: 11px; } .grid.upright thead .chip { writing-mode: vertical-rl; padding: 5px 0; min-width: 0; width: 100%; max-width: 26px; max-height: 104px; line-height: 1.1; justify-content: flex-start; align-items: center; }
 .grid.dense small { font-size: 10px; }
-.grid.dense thead td { width: 58px; }
 .legend { display: flex; align-items: center; gap: 9px; color: var(--soft); font-size: 12px; }
 .ramp { flex: 1; height: 8px; border-radius: 4px; background: linear-gradient(90deg in oklab, var(--faint), var(--deep)); }
 .grid-part .plain { align-self: start; }
@@ -3059,10 +3216,17 @@ table.grid { width: 100%; border-collapse: separate; border-spacing: 3px; table-
 .matrix td.at { box-shadow: inset 0 0 0 2px var(--focus); }
 
 @media (max-width: 859px) {
-  .ledger .step { padding-left: 12px; font-size: 14px; box-shadow: 1px 0 var(--line); } .ledger td { font-size: 15px; }
-  .ledger th, .ledger td { padding: 9px 8px; } .number { padding: 8px 6px; margin: 0 -4px; }
+  .tokens.stacked .chip { max-width: 148px; }
+  .ledger .step { padding-left: 12px; font-size: 14px; box-shadow: 1px 0 var(--line); }
+  .ledger th, .ledger td { padding-top: 9px; padding-bottom: 9px; } .number { padding: 8px 6px; margin: 0 -4px; }
   .grid td { height: 54px; } .say { max-width: none; }
 }
+@media (max-width: 599px) {
+  .ledger-part .scroll { --step: 88px; --margin: var(--sums-narrow); --pad: 5px; }
+  table.ledger { font-size: 14px; } .ledger .step { padding-left: 9px; } .ledger .step span { font-size: 12px; }
+  .ledger td .label { display: block; font-size: 12px; }
+}
+@media (pointer: coarse) { .key-hint { display: none; } }
 @media (forced-colors: active) {
   .chip { border-color: CanvasText; } .ledger td.at, .matrix td.at, .grid td.lit { outline: 2px solid Highlight; outline-offset: -2px; }
   .ledger .lit, .tokens .lit, .matrix td.lit { outline: 1px dashed Highlight; outline-offset: -2px; }
@@ -3114,9 +3278,7 @@ kbd { font: inherit; font-size: 13px; border: 1px solid var(--line); border-radi
 header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 6px 28px; padding: 18px max(28px, calc(50vw - 652px)) 0; border-bottom: 1px solid var(--line); }
 sub { font-size: .75em; line-height: 0; }
 header .mark { margin: 0; font-size: 18px; font-weight: 650; letter-spacing: -.01em; padding-bottom: 13px; }
-header .modes { display: flex; gap: 18px; }
-header .modes b { font-weight: 600; padding-bottom: 13px; border-bottom: 2px solid var(--ink); margin-bottom: -1px; }
-header .title { color: var(--soft); overflow-wrap: anywhere; min-width: 0; }
+header .title { flex: 0 1 auto; font-size: 17px; overflow-wrap: anywhere; min-width: 0; padding-bottom: 13px; }
 header .acts { margin-left: auto; display: flex; gap: 18px; font-size: 13px; align-items: baseline; padding-bottom: 13px; }
 header .acts button { color: var(--soft); min-width: 20px; }
 header .acts button:hover { color: var(--ink); }
@@ -3132,6 +3294,7 @@ main.wide { grid-template-columns: 268px minmax(0, 1fr) 262px; }
 section, nav, article { min-width: 0; display: flex; flex-direction: column; gap: 10px; }
 .say { margin-top: 4px; max-width: 17.5em; }
 .trouble { color: var(--wrong); font-size: 14px; }
+@media (pointer: coarse) { footer, header [data-act=help] { display: none !important; } }
 footer { display: flex; flex-wrap: wrap; gap: 4px 18px; max-width: 1360px; margin: auto; padding: 12px 28px 28px; color: var(--soft); font-size: 13px; }
 
 .tools { display: flex; flex-direction: column; gap: 7px; font-size: 13px; color: var(--soft); margin-top: 2px; }
@@ -3152,7 +3315,7 @@ input[aria-invalid=true] { border-color: var(--wrong); }
 .article-part { border-top: 1px solid var(--line); padding-top: 26px; gap: 14px; }
 .article-part > p { max-width: 66ch; line-height: 1.6; }
 h2.headline:focus-visible { outline: none; }
-h2.headline { font-size: 19px; font-weight: 650; color: var(--ink); letter-spacing: -.01em; }
+h2.headline { scroll-margin-top: 20px; font-size: 19px; font-weight: 650; color: var(--ink); letter-spacing: -.01em; }
 .turns { display: flex; gap: 18px; align-items: baseline; font-size: 14px; }
 .figures { border-collapse: collapse; font-size: 14px; margin: 4px 0; }
 .figures caption { text-align: left; color: var(--soft); font-size: 13px; padding-bottom: 6px; }
@@ -3204,7 +3367,8 @@ dialog form { margin-top: 16px; }
   .say { max-width: 30em; }
 }
 @media (max-width: 859px) {
-  header { padding: 14px 16px 0; } header .mark, header .modes b, header .acts { padding-bottom: 10px; }
+  header { padding: 14px 16px 0; } header .mark, header .title, header .acts { padding-bottom: 10px; }
+  header .own { order: 1; flex-basis: 100%; }
   main { display: flex; flex-direction: column; align-items: stretch; gap: 28px; padding: 18px 16px 8px; }
   .left, .center, .right { display: contents; }
   .tokens-part { order: 1; } .ledger-part { order: 2; } .layer-part { order: 3; } .grid-part { order: 4; }
@@ -3222,6 +3386,7 @@ dialog form { margin-top: 16px; }
 `;
 
 // src/main.js
+var OWN = "data-softlookup";
 function sheetOf(css) {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(css);
@@ -3238,6 +3403,7 @@ async function mount(root, host) {
       host.call("info"),
       host.call("lesson")
     ]);
+    if (root.hasAttribute(OWN)) document.title = `${titleOf(info)} - softlookup`;
     return start(root, shadow, page, host, firstState(info, lesson, readHash()));
   } catch (error) {
     patch(page, [h("p", { class: "alone", role: "alert" }, sentenceOf(error))]);
@@ -3270,7 +3436,7 @@ function start(root, shadow, page, host, first) {
     delete root.dataset.state;
   };
 }
-var own = document.querySelector("[data-softlookup]");
+var own = document.querySelector(`[${OWN}]`);
 if (own instanceof HTMLElement) {
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheetOf(DOCUMENT_CSS)];
   void mount(own, httpHost());
