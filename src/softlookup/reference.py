@@ -108,13 +108,12 @@ def _scores(
 
 
 def _products(problem: Problem, rows: IntArray) -> Array:
-    query = problem.query[:, :, rows].astype(np.float64)
-    key = problem.key.astype(np.float64)
+    query = problem.query[:, :, rows].astype(np.float64, order="C")
+    key = problem.key.astype(np.float64, order="C")
     products = np.empty((*query.shape[:3], problem.kv_len))
-    for batch in range(problem.batch):
-        for head in range(problem.heads):
-            kv_head = head // problem.group
-            products[batch, head] = query[batch, head] @ key[batch, kv_head].T
+    for batch, head, row in np.ndindex(query.shape[:3]):
+        # one row at a time: its bits must not depend on which others are asked for
+        products[batch, head, row] = key[batch, head // problem.group] @ query[batch, head, row]
     return products
 
 

@@ -243,3 +243,16 @@ def test_contributions_refuse_to_grow_with_n_x_n_x_dim():
     wide = np.ones((1500, 16))
     with pytest.raises(sl.SoftlookupError, match="Trace fewer rows"):
         _ = sl.Lookup(wide, wide, wide).trace().contributions
+
+
+@pytest.mark.parametrize("name", ["plain in float64", "everything at once"])
+def test_the_bits_of_a_row_do_not_depend_on_which_others_are_traced(name):
+    call = cases.build(name)
+    look = sl.Lookup(*call.arrays, **call.options)
+    rows = [2, 0, 1]
+    together = look.trace(rows=rows)
+    for index, row in enumerate(rows):
+        alone = look.trace(rows=[row])
+        for step in ("products", "scores", "exp", "shifted_exp", "weights", "out"):
+            both = getattr(together, step)[..., index, :], getattr(alone, step)[..., 0, :]
+            np.testing.assert_array_equal(*both)
