@@ -157,10 +157,11 @@ def add_sinks(part: Part, sinks: Array) -> Part:
 def finish(part: Part) -> Answer:
     """Divide: the output and the log-sum-exp; for an empty row 0, and its sink or -inf."""
     out = part.acc / part.row_sum[..., None]
+    lse = part.row_max + np.log(part.row_sum)
     if not part.seen.all():
         out[~part.seen] = 0
-    lse = part.row_max + np.log(part.row_sum)
-    return Answer(out, np.where(part.seen, lse, part.row_max))
+        lse = np.where(part.seen, lse, part.row_max)
+    return Answer(out, lse)
 
 
 def weights_of_scores(scores: Array, visible: BoolArray | None, whole: Part) -> Array:
@@ -172,5 +173,8 @@ def weights_of_scores(scores: Array, visible: BoolArray | None, whole: Part) -> 
 
 
 def _shift(row_max: Array) -> Array:
-    """Return what exp subtracts: the maximum, or 0 where it is -inf (-inf - -inf is NaN)."""
-    return np.where(np.isneginf(row_max), 0, row_max).astype(row_max.dtype, copy=False)
+    """Return what exp subtracts: the maximum, or a finite number where it is -inf.
+
+    -inf - -inf is NaN; -inf minus any finite number stays -inf, and its exp 0.
+    """
+    return np.asarray(np.maximum(row_max, np.finfo(row_max.dtype).min))

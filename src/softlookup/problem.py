@@ -6,6 +6,7 @@ leading axes with odd strides must be merged.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 from typing import Any, NamedTuple
 
@@ -73,52 +74,52 @@ class Problem:
     softcap: float | None
     sinks: Array | None
 
-    @property
+    @cached_property
     def batch(self) -> int:
         """Number of batch entries, all leading axes together."""
         return int(self.query.shape[0])
 
-    @property
+    @cached_property
     def heads(self) -> int:
         """Number of query heads."""
         return int(self.query.shape[1])
 
-    @property
+    @cached_property
     def kv_heads(self) -> int:
         """Number of key and value heads."""
         return int(self.key.shape[1])
 
-    @property
+    @cached_property
     def group(self) -> int:
         """Number of query heads that share a key head."""
         return self.heads // self.kv_heads if self.kv_heads else 0
 
-    @property
+    @cached_property
     def q_len(self) -> int:
         """Number of queries."""
         return int(self.query.shape[2])
 
-    @property
+    @cached_property
     def kv_len(self) -> int:
         """Number of keys, padding included."""
         return int(self.key.shape[2])
 
-    @property
+    @cached_property
     def head_dim(self) -> int:
         """Size of a query and of a key."""
         return int(self.query.shape[3])
 
-    @property
+    @cached_property
     def value_dim(self) -> int:
         """Size of a value; 0 where none was given."""
         return 0 if self.value is None else int(self.value.shape[3])
 
-    @property
+    @cached_property
     def dtype(self) -> np.dtype[Any]:
         """Dtype of the inputs and of the output."""
         return self.query.dtype
 
-    @property
+    @cached_property
     def compute_dtype(self) -> np.dtype[Any]:
         """Dtype of sums, weights and facts."""
         return compute_dtype(self.dtype)

@@ -32,10 +32,12 @@ def indices(chosen: Any, length: int) -> IntArray:
 
 
 class Limits(NamedTuple):
-    """The interval of keys, start <= key < stop, of each row; both (batch, rows)."""
+    """The interval of keys, start <= key < stop, of each row (batch, rows), and their ends."""
 
     start: IntArray
     stop: IntArray
+    starts: tuple[int, int]  # the smallest and the largest start
+    stops: tuple[int, int]
 
 
 def row_limits(problem: Problem, batch: slice, rows: Any) -> Limits | None:
@@ -56,27 +58,32 @@ def row_limits(problem: Problem, batch: slice, rows: Any) -> Limits | None:
             start = np.maximum(start, position - left)
     if problem.kv_lens is not None:
         stop = np.minimum(stop, problem.kv_lens[batch, None])
-    return Limits(np.minimum(start, problem.kv_len), np.maximum(stop, 0))
+    small = np.min_scalar_type(problem.kv_len)  # compares up to four times faster
+    start = np.minimum(start, problem.kv_len).astype(small)
+    stop = np.maximum(stop, 0).astype(small)
+    return Limits(start, stop, _ends(start), _ends(stop))
+
+
+def _ends(numbers: IntArray) -> tuple[int, int]:
+    """Return the smallest and the largest of `numbers`; (0, 0) where there are none."""
+    return (int(numbers.min()), int(numbers.max())) if numbers.size else (0, 0)
 
 
 def key_span(problem: Problem, limits: Limits | None) -> tuple[int, int]:
     """Return an interval (first, last) of keys that holds every row's; first <= last."""
     if limits is None:
         return 0, problem.kv_len
-    if not limits.start.size:
-        return 0, 0
-    first = int(limits.start.min())
-    return first, max(first, int(limits.stop.max()))
+    first, last = limits.starts[0], limits.stops[1]
+    return first, max(first, last)
 
 
 def free_keys(problem: Problem, limits: Limits | None, keys: slice) -> int:
     """Return how many of the first `keys` every row sees for sure: no need to ask for each pair."""
     if limits is None or problem.mask is not None or problem.bias is not None:
         return 0
-    if not limits.start.size or limits.start.max() > keys.start:
+    if limits.starts[1] > keys.start:
         return 0
-    free: int = min(int(limits.stop.min()), keys.stop) - keys.start
-    return max(free, 0)
+    return max(0, min(limits.stops[0], int(keys.stop)) - int(keys.start))
 
 
 def visible(problem: Problem, tile: Tile, limits: Limits | None = None) -> BoolArray | None:
@@ -107,14 +114,13 @@ def _within(limits: Limits, keys: IntArray) -> BoolArray | None:
     """Return which keys lie within the limits, (batch, 1, 1, rows, keys), or None for all."""
     if not keys.size or not limits.start.size:
         return None
-    small = np.min_scalar_type(max(limits.start.max(), limits.stop.max(), keys.max()))
-    # shorter integers compare up to four times faster
-    start, stop, keys = (numbers.astype(small) for numbers in (*limits, keys))
+    first, last = _ends(keys)
+    keys = keys.astype(limits.start.dtype)
     sees: BoolArray | None = None
-    if stop.min() <= keys.max():
-        sees = (keys < stop[..., None])[:, None, None]
-    if start.max() > keys.min():
-        after = (keys >= start[..., None])[:, None, None]
+    if limits.stops[0] <= last:
+        sees = (keys < limits.stop[..., None])[:, None, None]
+    if limits.starts[1] > first:
+        after = (keys >= limits.start[..., None])[:, None, None]
         sees = after if sees is None else sees & after
     return sees
 
