@@ -68,6 +68,7 @@ table.ledger { width: 100%; border-collapse: separate; border-spacing: 0; table-
 .ledger .lit { box-shadow: inset 0 0 0 1.5px color-mix(in srgb, var(--focus) 55%, transparent); border-radius: 7px; background: var(--wash); }
 .ledger td.at { box-shadow: inset 0 0 0 2px var(--focus); border-radius: 7px; }
 .ledger td:focus-visible { outline-offset: -2px; border-radius: 7px; }
+.ledger:has(td.at:not(:focus)) td:focus-visible { outline: 1px dashed var(--soft); }
 .ledger td.lost { color: var(--soft); font-style: italic; }
 .ledger td.tint { background: color-mix(in srgb, var(--c) calc(4% + var(--w) * 30%), transparent); }
 .bar { display: block; height: 5px; border-radius: 3px; background: var(--c); margin: 5px auto 0; width: max(2px, calc(var(--w) * 100%)); }
