@@ -85,6 +85,20 @@ def check_tokens(
     return texts
 
 
+def label_axes(
+    tokens: Iterable[str] | None, key_tokens: Iterable[str] | None, q_len: int, kv_len: int
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the texts of the queries and of the keys, checked.
+
+    Keys that have none of their own share the queries' where there are as many, else they are
+    named by position.
+    """
+    names = check_tokens(tokens, q_len, "tokens", "q_len")
+    if key_tokens is None and tokens is not None and q_len == kv_len:
+        return names, names
+    return names, check_tokens(key_tokens, kv_len, "key_tokens", "kv_len")
+
+
 def find_token(tokens: Sequence[str], wanted: str) -> int:
     """Return the position of the token shown as `wanted`, or at ``@POSITION`` (0-based).
 

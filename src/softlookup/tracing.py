@@ -1,6 +1,6 @@
 """Trace: every step of chosen rows, with the numbers to follow from q . k to the output."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -12,7 +12,7 @@ from softlookup.arrays import Array, BoolArray, IntArray
 from softlookup.errors import OptionError
 from softlookup.problem import Problem, pick
 from softlookup.reference import steps
-from softlookup.tokens import check_tokens
+from softlookup.tokens import label_axes
 
 _MOST_CELLS = 2**22
 _MOST_NUMBERS = 2**25
@@ -212,7 +212,7 @@ class Trace:
                 )
                 break
             *batch, head = index[:-1] or (0,)
-            record = self.record(index[-1], head=head, batch=tuple(batch), top=_MOST_KEYS)
+            record = self.record(index[-1], head=head, batch=tuple(batch), top=MOST_KEYS)
             title = f"head {head}" + (f" of batch {tuple(batch)}" if batch else "")
             text = ledger.row_text(record)
             shown.append(f"{title}: {text}" if heads > 1 else text)
@@ -281,14 +281,14 @@ _BY_KEY = (
     "visible", "products", "scaled", "capped", "bias", "scores", "exp", "shifted_exp", "weights",
 )  # fmt: skip
 _MOST_LEDGERS = 16
-_MOST_KEYS = 6
+MOST_KEYS = 8  # of one row, where nobody says how many
 
 
 def trace_rows(
     problem: Problem,
     rows: Any,
-    tokens: Sequence[str] | None = None,
-    key_tokens: Sequence[str] | None = None,
+    tokens: Iterable[str] | None = None,
+    key_tokens: Iterable[str] | None = None,
 ) -> Trace:
     """Compute the trace of `rows`; see `softlookup.Lookup.trace`."""
     chosen = pick(rows, problem.q_len, "rows")
@@ -300,8 +300,7 @@ def trace_rows(
             f"{problem.batch * problem.heads} heads over {problem.kv_len} keys are {cells:,}. "
             "Choose fewer rows, e.g. rows=[0], or one head, look.head(...).",
         )
-    if key_tokens is None and problem.q_len == problem.kv_len:
-        key_tokens = tokens
+    names, key_names = label_axes(tokens, key_tokens, problem.q_len, problem.kv_len)
     made = steps(problem, chosen)
     shaped = {
         name: None if array is None else problem.restore(array)
@@ -313,8 +312,8 @@ def trace_rows(
     return Trace(
         rows=chosen,
         position=position,
-        tokens=check_tokens(tokens, problem.q_len, "tokens", "q_len"),
-        key_tokens=check_tokens(key_tokens, problem.kv_len, "key_tokens", "kv_len"),
+        tokens=names,
+        key_tokens=key_names,
         query=problem.restore(problem.query[:, :, chosen]),
         key=problem.restore(problem.key),
         value=None if problem.value is None else problem.restore(problem.value),

@@ -256,3 +256,8 @@ def test_the_bits_of_a_row_do_not_depend_on_which_others_are_traced(name):
         for step in ("products", "scores", "exp", "shifted_exp", "weights", "out"):
             both = getattr(together, step)[..., index, :], getattr(alone, step)[..., 0, :]
             np.testing.assert_array_equal(*both)
+
+
+def test_tokens_may_come_from_a_generator_and_name_the_keys_too():
+    trace = sl.Lookup(np.ones((2, 3)), np.ones((2, 3))).trace(tokens=(text for text in "ab"))
+    assert (trace.tokens, trace.key_tokens) == (("a", "b"), ("a", "b"))

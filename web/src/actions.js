@@ -1,6 +1,7 @@
 // What a person can do: each action takes the scene and gives the changes of state. Nothing here
 // waits.
 import { addToken, changeDimension, removeToken, rename, setNumber } from "./edits.js";
+import { jump } from "./keys.js";
 import { parseNumber } from "./numbers.js";
 import { readable } from "./readable.js";
 import { editKey, hasLayer, held, isIn, isUnfolded, isWhole, sceneSteps } from "./scene.js";
@@ -73,15 +74,7 @@ function move(scene, argument) {
   const columns = columnsOf(record).length;
   const at = held(state.cursor, steps, columns);
   const index = steps.indexOf(at.step);
-  const jumps = {
-    left: [0, -1],
-    right: [0, 1],
-    up: [-1, 0],
-    down: [1, 0],
-    home: [0, -columns],
-    end: [0, columns],
-  };
-  const [dy, dx] = jumps[/** @type {keyof typeof jumps} */ (argument)];
+  const [dy, dx] = jump(argument);
   const step = steps[Math.max(0, Math.min(index + dy, steps.length - 1))];
   return {
     cursor: held({ step, column: at.column + dx }, steps, columns),
@@ -261,15 +254,7 @@ function toggleScale({ state }) {
 /** @type {Action} */
 function moveCell({ state, tokens, keyTokens }, argument) {
   const [i, j] = state.cell;
-  const jumps = {
-    left: [0, -1],
-    right: [0, 1],
-    up: [-1, 0],
-    down: [1, 0],
-    home: [0, -99],
-    end: [0, 99],
-  };
-  const [di, dj] = jumps[/** @type {keyof typeof jumps} */ (argument)];
+  const [di, dj] = jump(argument);
   const row = Math.max(0, Math.min(i + di, tokens.length - 1));
   return { cell: [row, Math.max(0, Math.min(j + dj, keyTokens.length - 1))], focus: "layer" };
 }

@@ -10,6 +10,22 @@ const ARROWS = {
   End: "end",
 };
 
+/** @type {Record<string, [number, number]>} */
+const JUMPS = {
+  left: [0, -1],
+  right: [0, 1],
+  up: [-1, 0],
+  down: [1, 0],
+  home: [0, -Infinity],
+  end: [0, Infinity],
+};
+
+/**
+ * How far an arrow key leads in a table, in rows and columns; its edges are the caller's.
+ * @param {string} way
+ */
+export const jump = (way) => JUMPS[way];
+
 /** @type {Record<string, [string, string]>} */
 const PLAIN = {
   Backspace: ["back", ""],

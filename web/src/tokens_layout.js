@@ -1,5 +1,6 @@
 // How the tokens table stands: query, key and value side by side, or below one another where they
 // are too wide; and which number an arrow key leads to.
+import { jump } from "./keys.js";
 import { breadth, short, vector } from "./numbers.js";
 
 /** @typedef {import("./types.js").Side} Side */
@@ -73,15 +74,7 @@ export function spotBeside(numbers, paired, spot, way) {
   const y = lines.findIndex((line) => line.some(same));
   if (y < 0) return lines[0]?.[0] ?? spot;
   const x = lines[y].findIndex(same);
-  const jumps = {
-    left: [0, -1],
-    right: [0, 1],
-    up: [-1, 0],
-    down: [1, 0],
-    home: [0, -99],
-    end: [0, 99],
-  };
-  const [dy, dx] = jumps[/** @type {keyof typeof jumps} */ (way)];
+  const [dy, dx] = jump(way);
   const line = lines[Math.max(0, Math.min(y + dy, lines.length - 1))];
   return line[Math.max(0, Math.min(x + dx, line.length - 1))];
 }

@@ -8,7 +8,7 @@ import numpy as np
 
 from softlookup.errors import OptionError
 from softlookup.lookup import Lookup
-from softlookup.tokens import check_tokens
+from softlookup.tokens import label_axes
 from softlookup.tracing import Trace
 
 
@@ -106,11 +106,5 @@ def label(
         Where there are too many texts, too few, or something that is no text.
     """
     problem = look.problem
-    names = check_tokens(tokens, problem.q_len, "tokens", "q_len")
-    shared = tokens is not None and problem.q_len == problem.kv_len
-    key_names = (
-        names
-        if key_tokens is None and shared
-        else check_tokens(key_tokens, problem.kv_len, "key_tokens", "kv_len")
-    )
+    names, key_names = label_axes(tokens, key_tokens, problem.q_len, problem.kv_len)
     return Capture(title or "a lookup", names, key_names, look)

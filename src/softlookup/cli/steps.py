@@ -6,10 +6,9 @@ from softlookup import ledger
 from softlookup.captures import Capture
 from softlookup.errors import OptionError
 from softlookup.tokens import find_token
-from softlookup.tracing import Trace
+from softlookup.tracing import MOST_KEYS, Trace
 
 MOST_ROWS = 64  # without a chosen query
-MOST_KEYS = 8  # of one row, without --top
 LAYER_KEYS = 12  # columns that still fit a terminal
 
 

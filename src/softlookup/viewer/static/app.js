@@ -61,6 +61,69 @@ function changeDimension(edit2, which, change) {
   return { ...edit2, query: resize(edit2.query), key: resize(edit2.key) };
 }
 
+// src/keys.js
+var ARROWS = {
+  ArrowLeft: "left",
+  ArrowRight: "right",
+  ArrowUp: "up",
+  ArrowDown: "down",
+  Home: "home",
+  End: "end"
+};
+var JUMPS = {
+  left: [0, -1],
+  right: [0, 1],
+  up: [-1, 0],
+  down: [1, 0],
+  home: [0, -Infinity],
+  end: [0, Infinity]
+};
+var jump = (way) => JUMPS[way];
+var PLAIN = {
+  Backspace: ["back", ""],
+  a: ["all", ""],
+  ",": ["query-by", "-1"],
+  ".": ["query-by", "1"],
+  e: ["spot", ""],
+  "+": ["add", "query"],
+  n: ["rename", ""],
+  u: ["reset", ""],
+  s: ["scale", ""],
+  r: ["reading", "other"],
+  m: ["layer", ""],
+  x: ["exercise", ""],
+  y: ["another", ""],
+  "[": ["section", "back"],
+  "]": ["section", "next"],
+  c: ["copy", ""],
+  l: ["link", ""],
+  "?": ["help", ""],
+  Escape: ["ledger", ""]
+};
+function actionOf(event, target) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return null;
+  if (target?.closest("dialog")) return null;
+  const { key } = event;
+  if (target?.matches("input.edit")) {
+    if (key === "Enter") return [
+      "commit",
+      /** @type {HTMLInputElement} */
+      target.value
+    ];
+    return key === "Escape" ? ["cancel", ""] : null;
+  }
+  if (target?.matches("input, select, textarea")) return key === "Escape" ? ["ledger", ""] : null;
+  const pressed2 = target?.matches("button") ?? false;
+  if (key === " ") return event.shiftKey ? ["back", ""] : pressed2 ? null : ["next", ""];
+  if (key in ARROWS) return [moved(target), ARROWS[key]];
+  if (/^[1-9]$/.test(key)) return ["query", String(Number(key) - 1)];
+  return PLAIN[key.length === 1 ? key.toLowerCase() : key] ?? null;
+}
+function moved(target) {
+  if (target?.closest("table.tokens")) return "move-spot";
+  return target?.closest("table.matrix") ? "move-cell" : "move";
+}
+
 // src/numbers.js
 var minus = (text) => text.replaceAll("-", "−");
 var NEGATIVE = /(?<![\p{L}\d)\]_-])-(?=\d|\.\d|∞|inf\b)|(?<=\de)-(?=\d)|(?<=[\d)] )-(?= [\d(])/gu;
@@ -692,18 +755,7 @@ function spotBeside(numbers, paired, spot, way) {
   const y = lines.findIndex((line3) => line3.some(same));
   if (y < 0) return lines[0]?.[0] ?? spot;
   const x = lines[y].findIndex(same);
-  const jumps = {
-    left: [0, -1],
-    right: [0, 1],
-    up: [-1, 0],
-    down: [1, 0],
-    home: [0, -99],
-    end: [0, 99]
-  };
-  const [dy, dx] = jumps[
-    /** @type {keyof typeof jumps} */
-    way
-  ];
+  const [dy, dx] = jump(way);
   const line2 = lines[Math.max(0, Math.min(y + dy, lines.length - 1))];
   return line2[Math.max(0, Math.min(x + dx, line2.length - 1))];
 }
@@ -760,18 +812,7 @@ function move(scene, argument) {
   const columns = columnsOf(record).length;
   const at = held(state.cursor, steps, columns);
   const index = steps.indexOf(at.step);
-  const jumps = {
-    left: [0, -1],
-    right: [0, 1],
-    up: [-1, 0],
-    down: [1, 0],
-    home: [0, -columns],
-    end: [0, columns]
-  };
-  const [dy, dx] = jumps[
-    /** @type {keyof typeof jumps} */
-    argument
-  ];
+  const [dy, dx] = jump(argument);
   const step2 = steps[Math.max(0, Math.min(index + dy, steps.length - 1))];
   return {
     cursor: held({ step: step2, column: at.column + dx }, steps, columns),
@@ -929,18 +970,7 @@ function toggleScale({ state }) {
 }
 function moveCell({ state, tokens, keyTokens }, argument) {
   const [i, j] = state.cell;
-  const jumps = {
-    left: [0, -1],
-    right: [0, 1],
-    up: [-1, 0],
-    down: [1, 0],
-    home: [0, -99],
-    end: [0, 99]
-  };
-  const [di, dj] = jumps[
-    /** @type {keyof typeof jumps} */
-    argument
-  ];
+  const [di, dj] = jump(argument);
   const row = Math.max(0, Math.min(i + di, tokens.length - 1));
   return { cell: [row, Math.max(0, Math.min(j + dj, keyTokens.length - 1))], focus: "layer" };
 }
@@ -1529,60 +1559,6 @@ function markEdges(shadow) {
     if (more) box.setAttribute("data-more", more);
     else box.removeAttribute("data-more");
   }
-}
-
-// src/keys.js
-var ARROWS = {
-  ArrowLeft: "left",
-  ArrowRight: "right",
-  ArrowUp: "up",
-  ArrowDown: "down",
-  Home: "home",
-  End: "end"
-};
-var PLAIN = {
-  Backspace: ["back", ""],
-  a: ["all", ""],
-  ",": ["query-by", "-1"],
-  ".": ["query-by", "1"],
-  e: ["spot", ""],
-  "+": ["add", "query"],
-  n: ["rename", ""],
-  u: ["reset", ""],
-  s: ["scale", ""],
-  r: ["reading", "other"],
-  m: ["layer", ""],
-  x: ["exercise", ""],
-  y: ["another", ""],
-  "[": ["section", "back"],
-  "]": ["section", "next"],
-  c: ["copy", ""],
-  l: ["link", ""],
-  "?": ["help", ""],
-  Escape: ["ledger", ""]
-};
-function actionOf(event, target) {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return null;
-  if (target?.closest("dialog")) return null;
-  const { key } = event;
-  if (target?.matches("input.edit")) {
-    if (key === "Enter") return [
-      "commit",
-      /** @type {HTMLInputElement} */
-      target.value
-    ];
-    return key === "Escape" ? ["cancel", ""] : null;
-  }
-  if (target?.matches("input, select, textarea")) return key === "Escape" ? ["ledger", ""] : null;
-  const pressed2 = target?.matches("button") ?? false;
-  if (key === " ") return event.shiftKey ? ["back", ""] : pressed2 ? null : ["next", ""];
-  if (key in ARROWS) return [moved(target), ARROWS[key]];
-  if (/^[1-9]$/.test(key)) return ["query", String(Number(key) - 1)];
-  return PLAIN[key.length === 1 ? key.toLowerCase() : key] ?? null;
-}
-function moved(target) {
-  if (target?.closest("table.tokens")) return "move-spot";
-  return target?.closest("table.matrix") ? "move-cell" : "move";
 }
 
 // src/listen.js
