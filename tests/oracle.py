@@ -61,3 +61,40 @@ def lookup(query, key, value, *, causal=False, q_offset=None, window=None, mask=
             out[row] = weights[row][seen] @ v[kv][seen]
     result = Expected(out, weights, scores, visible, lse)
     return Expected(*(x[0] for x in result)) if plain else result
+
+
+def facts(found, kv_heads, *, groups=None, q_offset=0, from_rows=True):
+    """Return what there is to say of a lookup, each as a plain reduction of its weights or scores.
+
+    `q_offset` is (...,), `groups` (..., kv_len) and `from_rows` (..., q_len), or less where it is
+    the same for all. A row with a NaN weight is NaN throughout; `received` is NaN where it sees.
+    """
+    plain = found.weights.ndim == 2
+    w, scores, seen = (x[None] if plain else x for x in found[1:4])
+    *lead, heads, q_len, kv_len = w.shape
+    nan = np.where(np.isnan(w).any(-1), np.nan, 0)
+    wrong = (seen & ~(scores < np.inf)).any(-1)  # all of -inf is a number, the largest is -inf
+    peak = np.where(wrong, np.nan, np.where(seen, scores, -np.inf).max(-1, initial=-np.inf))
+    i = np.arange(q_len)[:, None] + np.asarray(q_offset)[..., None, None, None]
+    steps = np.broadcast_to(abs(i - np.arange(kv_len)), (*lead, 1, q_len, kv_len))
+    bins = np.ceil(np.log2(steps + 1.0)).astype(int)  # 0, 1, 2-3, 4-7, ...
+    labels = np.broadcast_to(-1 if groups is None else groups, (*lead, kv_len))[..., None, None, :]
+    from_rows = np.broadcast_to(from_rows, (*lead, q_len))[..., None, :, None]
+    received, readers = (np.where(from_rows & seen, x, 0).sum(-2) for x in (w, np.ones_like(w)))
+    group = (*lead, kv_heads, heads // max(kv_heads, 1), kv_len)
+
+    def shares(label):
+        parts = [np.where(label == n, w, 0).sum(-1) for n in range(label.max(initial=-1) + 1)]
+        return np.stack([nan, *(part + nan for part in parts)], -1)[..., 1:]
+
+    result = {
+        "entropy": nan - np.where(w > 0, w * np.log(np.where(w > 0, w, 1)), 0).sum(-1),
+        "sink": 1 - w.sum(-1), "max_score": peak,
+        "max_score_per_head": peak.max(-1, initial=-np.inf),
+        "groups": shares(labels), "distance": shares(bins),
+        "received": received, "received_per_kv_head": received.reshape(group).sum(-2),
+        "normalised": received / np.maximum(readers, 1),
+        "normalised_per_kv_head": received.reshape(group).sum(-2)
+        / np.maximum(readers.reshape(group).sum(-2), 1),
+    }  # fmt: skip
+    return {name: fact[0] for name, fact in result.items()} if plain else result

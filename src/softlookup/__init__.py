@@ -17,7 +17,7 @@ from softlookup.tracing import Trace
 
 if TYPE_CHECKING:
     from softlookup.captures import Capture, load
-    from softlookup.viewer import show
+    from softlookup.viewer import export_html, show
 
 __version__ = "0.1.0"
 
@@ -28,11 +28,12 @@ __all__ = [
     "SoftlookupError",
     "Trace",
     "attend",
+    "export_html",
     "load",
     "show",
 ]
 
-_LATER = {"Capture": "captures", "load": "captures", "show": "viewer"}
+_LATER = {"Capture": "captures", "load": "captures", "show": "viewer", "export_html": "viewer"}
 
 
 def __getattr__(name: str) -> Any:

@@ -52,3 +52,7 @@ class BackendError(SoftlookupError, RuntimeError):
 
 class ViewError(SoftlookupError, RuntimeError):
     """A view that cannot be opened, or a request that a view cannot answer."""
+
+
+class PackageError(SoftlookupError, ImportError):
+    """A package that is needed and not installed, or too old."""

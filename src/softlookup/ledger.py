@@ -89,7 +89,7 @@ def _table(record: dict[str, Any]) -> list[str]:
     keys = [name(token) for token in record["key_tokens"]]
     heading = _Line("", keys, "sink", _more(rest) if rest else "")
     lines = [heading, *_score_lines(record), *_softmax_lines(record), *_value_lines(record)]
-    return _aligned(
+    return aligned(
         [
             [
                 line.label,
@@ -308,10 +308,10 @@ def _matrix(
     """Write a matrix with its row and column labels."""
     lines = [["  ", *columns]] if columns else []
     lines += [[f"  {rows[i] if rows else ''}", *row] for i, row in enumerate(cells)]
-    return "\n".join([title, *_aligned(lines)])
+    return "\n".join([title, *aligned(lines)])
 
 
-def _aligned(rows: list[list[str]]) -> list[str]:
+def aligned(rows: list[list[str]]) -> list[str]:
     """Pad cells so that columns stand in line; too wide a table goes on in a further band.
 
     The first column, the label, stands at the left of every band.

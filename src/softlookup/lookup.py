@@ -1,6 +1,5 @@
 """The front door: `attend` for the answer, `Lookup` for the same lookup to look into."""
 
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -8,9 +7,10 @@ import numpy as np
 from softlookup.arrays import Array
 from softlookup.backends import registry
 from softlookup.errors import OptionError
-from softlookup.inspection import Inspection
+from softlookup.facts import Facts, build_facts, too_many
+from softlookup.inspection import Inspection, build_inspection
 from softlookup.options import names_checked
-from softlookup.problem import Facts, build_problem, pick
+from softlookup.problem import build_problem, pick, too_large
 from softlookup.tracing import Trace, trace_rows
 
 
@@ -141,24 +141,103 @@ class Lookup:
         backend = registry.choose(self.problem, facts, self.backend)
         return self.problem.restore(backend.forward(self.problem, facts).out)
 
-    def inspect(self) -> Inspection:
-        """Return the answer together with `lse`, in the same pass.
+    @names_checked
+    def inspect(
+        self,
+        *,
+        entropy: bool = False,
+        sink: bool = False,
+        max_score: bool = False,
+        top: int | None = None,
+        received: bool = False,
+        from_rows: Any = None,
+        normalised: bool = False,
+        groups: Any = None,
+        distance: bool = False,
+    ) -> Inspection:
+        """Return the answer and facts about its weights, without ever holding the weights.
+
+        A fact is a reduction of what `weights` returns, or of the scores (`max_score`, the order of
+        `top`). `Inspection` says the shape and the unit of each.
+
+        Parameters
+        ----------
+        entropy : bool, default False
+            Of each row, ``-sum(w * ln w)``, in nats; the sink's own term left out.
+        sink : bool, default False
+            Share of the sink in each row, ``1 - sum(w)``; refused where the lookup has no sinks.
+        max_score : bool, default False
+            The largest visible score of each row, and of each head.
+        top : int, optional
+            The keys with the largest scores in each row, ties to the lower position, and their
+            weights. From 1; where a row sees fewer keys, the rest is position -1 with weight 0.
+        received : bool, default False
+            What each key receives from all rows together: the column sums of the weights, per
+            query head and per kv head.
+        from_rows : slice, range, int, list of int or bools, optional
+            Only with `received`: the rows that count; also bools of shape (..., q_len), other
+            rows for each batch entry. Default all.
+        normalised : bool, default False
+            Only with `received`: divided by the number of those rows that may see the key, per kv
+            head by that of its whole group; 0 where none may.
+        groups : integers of shape (kv_len,) or (..., kv_len), optional
+            A label 0 ... 255 for each key, negative for none: each row's share per label.
+        distance : bool, default False
+            Each row's share per bin 0, 1, 2-3, 4-7, ... of ``abs(i + q_offset - j)``; with unequal
+            lengths `q_offset` must have been given.
 
         Returns
         -------
         Inspection
-            `out` is bit for bit that of `attend`.
+            `out` is bit for bit that of `attend`, whatever is asked.
+
+        Raises
+        ------
+        ShapeError, OptionError, DtypeError
+            One sentence with the real numbers and the next step.
+        BackendError
+            Where the backend asked for cannot compute it.
+
+        Notes
+        -----
+        Memory grows with q_len and kv_len, never with their product. Time beside `attend`:
+        `max_score` and `sink` none to speak of; `entropy`, `top`, `groups` and `distance` a pass or
+        two over the scores while they are in cache; `received` a second computation of the scores
+        of its rows, since it needs their final sums.
 
         Examples
         --------
-        >>> Lookup([[1.0]], [[0.0], [0.0]], scale=1.0).inspect().lse
-        array([0.69314718])
+        >>> look = Lookup([[1, 0]], [[1, 0], [0, 1], [1, 1]], [[1, 0], [0, 1], [1, 1]])
+        >>> facts = look.inspect(entropy=True, top=2, received=True)
+        >>> facts.entropy.round(4)  # -(2 * 0.4011 ln 0.4011 + 0.1978 ln 0.1978)
+        array([1.0534])
+        >>> facts.top.keys, facts.top.weights.round(3)  # keys 0 and 2 tie
+        (array([[0, 2]]), array([[0.401, 0.401]]))
+        >>> facts.received.round(3)
+        array([0.401, 0.198, 0.401])
+        >>> look.inspect(groups=[0, 1, 1]).groups.round(3)
+        array([[0.401, 0.599]])
         """
-        facts = Facts(lse=True)
-        backend = registry.choose(self.problem, facts, self.backend)
-        answer = backend.forward(self.problem, facts)
-        out = None if self.problem.value is None else self.problem.restore(answer.out)
-        return Inspection(out, self.problem.restore(answer.lse), backend.NAME)
+        p = self.problem
+        facts = build_facts(
+            p,
+            entropy=entropy,
+            sink=sink,
+            max_score=max_score,
+            top=top,
+            received=received,
+            from_rows=from_rows,
+            normalised=normalised,
+            groups=groups,
+            distance=distance,
+        )
+        backend = registry.choose(p, facts, self.backend)
+        try:
+            return build_inspection(p, facts, backend.forward(p, facts), backend.NAME)
+        except MemoryError as error:
+            if not facts.top:
+                raise
+            raise too_many((p.batch, p.heads, p.q_len, facts.top), p) from error
 
     def weights(self, rows: Any = None, keys: Any = None) -> Array:
         """Return an exact rectangle of the weights, (..., heads, len(rows), len(keys)).
@@ -185,12 +264,8 @@ class Lookup:
             return p.restore(backend.weights(p, some_rows, some_keys))
         except MemoryError as error:
             shape = (p.batch, p.heads, len(some_rows), len(some_keys))
-            raise OptionError(
-                "weights",
-                f"must fit into memory; {' x '.join(f'{size:,}' for size in shape)} of "
-                f"{p.compute_dtype} are {prod(shape) * p.compute_dtype.itemsize / 2**30:,.1f} GiB. "
-                "Choose rows=, keys=.",
-            ) from error
+            each, what = p.compute_dtype.itemsize, str(p.compute_dtype)
+            raise too_large("weights", shape, each, what, "Choose rows=, keys=.") from error
 
     def trace(self, rows: Any = None, *, tokens: Any = None, key_tokens: Any = None) -> Trace:
         """Return every step of chosen rows, float64; ``print()`` reads like the textbook.

@@ -106,11 +106,11 @@ class Overlay(NamedTuple):
         return part
 
 
-def check_causal(causal: Any) -> bool:
-    """Return `causal`, a bool."""
-    if not isinstance(causal, (bool, np.bool_)):
-        raise DtypeError("causal", f"must be True or False; got {causal!r}. Pass a bool.")
-    return bool(causal)
+def check_flag(given: Any, argument: str) -> bool:
+    """Return `given`, a bool."""
+    if not isinstance(given, (bool, np.bool_)):
+        raise DtypeError(argument, f"must be True or False; got {given!r}. Pass a bool.")
+    return bool(given)
 
 
 def lay_over(array: Array, argument: str, full: tuple[int, ...], plain: bool) -> Overlay:

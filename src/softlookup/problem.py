@@ -8,7 +8,7 @@ leading axes with odd strides must be merged.
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from softlookup.options import (
     Overlay,
     Window,
     check_bias,
-    check_causal,
+    check_flag,
     check_kv_lens,
     check_mask,
     check_q_offset,
@@ -28,12 +28,6 @@ from softlookup.options import (
     check_window,
     lay_over,
 )
-
-
-class Facts(NamedTuple):
-    """What is asked of a lookup beside its output."""
-
-    lse: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +121,7 @@ class Problem:
     def restore(self, array: Array) -> Array:
         """Give `array` (batch, heads, ...) the caller's leading axes, C-contiguous."""
         lead = self.batch_shape if self.plain else (*self.batch_shape, array.shape[1])
-        return np.ascontiguousarray(array).reshape(*lead, *array.shape[2:])
+        return np.ascontiguousarray(array).reshape((*lead, *array.shape[2:]))
 
     def need_value(self) -> Array:
         """Return the value, or refuse: it may be left out only where no output is wanted."""
@@ -197,7 +191,7 @@ def build_problem(
     q_len, kv_len = arrays[0].shape[-2], arrays[1].shape[-2]
     heads = 1 if plain else arrays[0].shape[-3]
     four = [_with_four_axes(array) for array in arrays]
-    sides, looks_back = check_window(window), check_causal(causal)
+    sides, looks_back = check_window(window), check_flag(causal, "causal")
     full = (*batch_shape, q_len, kv_len) if plain else (*batch_shape, heads, q_len, kv_len)
     lens = check_kv_lens(kv_lens, batch_shape, kv_len)
     asked = "causal" if looks_back else "window" if sides is not None else None
@@ -328,3 +322,13 @@ def pick(chosen: Any, length: int, argument: str) -> IntArray:
         raise OptionError(argument, f"must {there}; got {outside[0]}. Positions count from 0.")
     chosen_indices = array.astype(np.int64)  # first: a small integer dtype cannot hold the length
     return np.where(chosen_indices < 0, chosen_indices + length, chosen_indices)
+
+
+def too_large(
+    argument: str, shape: tuple[int, ...], each: int, what: str, advice: str
+) -> OptionError:
+    """Return the error for an answer of `shape` whose items take `each` bytes."""
+    sizes, gib = " x ".join(f"{size:,}" for size in shape), prod(shape) * each / 2**30
+    return OptionError(
+        argument, f"must fit into memory; {sizes} of {what} are {gib:,.1f} GiB. {advice}"
+    )

@@ -12,6 +12,8 @@ from softlookup.arrays import Array, BoolArray, IntArray
 from softlookup.options import Overlay
 from softlookup.problem import Problem
 
+_CELLS_AT_ONCE = 2**22
+
 
 class Tile(NamedTuple):
     """A part of a lookup: slices of batch and kv heads, slices or indices of rows and keys."""
@@ -132,3 +134,44 @@ def overlay_tile(problem: Problem, overlay: Overlay, tile: Tile) -> Array:
         return part[:, :, None]
     kv_heads = len(indices(tile.kv_heads, problem.kv_heads))
     return part.reshape(part.shape[0], kv_heads, problem.group, *part.shape[2:])
+
+
+def readers(problem: Problem, from_rows: BoolArray | None = None) -> IntArray:
+    """Return how many rows may see each key, (batch, heads, kv_len); only those in `from_rows`.
+
+    Without a mask or a bias every row's keys are an interval, and counting their ends is enough.
+    """
+    counts = np.zeros((problem.batch, problem.heads, problem.kv_len), np.int64)
+    if not counts.size:
+        return counts
+    counted = np.ones((problem.batch, problem.q_len), bool) if from_rows is None else from_rows
+    if problem.mask is None and problem.bias is None:
+        counts[:] = _interval_readers(problem, counted)[:, None]
+        return counts
+    step = max(1, _CELLS_AT_ONCE // (problem.kv_len * problem.group))
+    for batch, kv_head in np.ndindex(problem.batch, problem.kv_heads):
+        for start in range(0, problem.q_len, step):
+            rows = slice(start, min(start + step, problem.q_len))
+            here, one = slice(batch, batch + 1), slice(kv_head, kv_head + 1)
+            tile = Tile(here, one, rows, slice(0, problem.kv_len))
+            sees = visible(problem, tile)
+            shape = (1, 1, problem.group, rows.stop - rows.start, problem.kv_len)
+            full = np.broadcast_to(True if sees is None else sees, shape)
+            chosen = full & counted[batch, rows][:, None]
+            counts[batch, tile.heads(problem)] += chosen[0, 0].sum(axis=1)
+    return counts
+
+
+def _interval_readers(problem: Problem, counted: BoolArray) -> IntArray:
+    """Return how many of the counted rows' intervals hold each key, (batch, kv_len)."""
+    limits = row_limits(problem, slice(0, problem.batch), slice(0, problem.q_len))
+    if limits is None:
+        total = counted.sum(axis=1, dtype=np.int64)
+        return np.repeat(total[:, None], problem.kv_len, axis=1)
+    begun = np.zeros((problem.batch, problem.kv_len + 1), np.int64)
+    start = np.minimum(limits.start, limits.stop)  # an empty interval begins and ends at once
+    for batch in range(problem.batch):
+        chosen = counted[batch]
+        np.add.at(begun[batch], start[batch][chosen], 1)
+        np.subtract.at(begun[batch], limits.stop[batch][chosen], 1)
+    return np.cumsum(begun, axis=1)[:, :-1]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import softlookup as sl
+from softlookup import captures
 from softlookup.viewer import Session
 
 pytestmark = pytest.mark.browser
@@ -18,8 +19,9 @@ NUMBERS = (
 )  # fmt: skip
 EXACTLY = ("row", "token", "position", "keys", "key_tokens", "visible", "visible_count")
 
-TRACE_ON_PAGE = """async ([info, arrays, records, top]) => {
-  const { problemOf, revive, traceRow, unedited } = await import("/app.js");
+TRACE_ON_PAGE = """async ([capture, arrays, records, top]) => {
+  const { infoOf, problemOf, revive, traceRow, unedited } = await import("/app.js");
+  const info = infoOf(capture, 0, 0);
   const numbers = revive(arrays);
   const problem = problemOf(info, numbers, unedited(info, numbers), true);
   return [info.tokens.map((_, row) => traceRow(problem, row, top)), revive(records)];
@@ -112,17 +114,16 @@ CASES = {
 def test_the_pages_arithmetic_is_that_of_trace(open_page):
     page = open_page()
     for name, (arrays, options) in CASES.items():
-        session = Session(sl.Capture(name, tuple("abcdefg"), tuple("abcdefg"),
-                                     sl.Lookup(*arrays, **options)))  # fmt: skip
+        session = Session(captures.label(sl.Lookup(*arrays, **options), tokens=list("abcdefg")))
         where = {"batch": "0", "head": "0"}
         for top in (7, 2):
-            info = session.handle("info", {})[0]
+            capture = session.handle("info", {})[0]
             records = [
                 session.handle("trace", {**where, "row": str(row), "top": str(top)})[0]
                 for row in range(7)
             ]
             given = session.handle("arrays", where)[0]
-            actual, expected = page.page.evaluate(TRACE_ON_PAGE, [info, given, records, top])
+            actual, expected = page.page.evaluate(TRACE_ON_PAGE, [capture, given, records, top])
             for row in range(7):
                 assert_same_record(actual[row], expected[row], f"{name}, row {row}, top {top}")
 

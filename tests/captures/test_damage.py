@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softlookup import load
+from softlookup import Lookup, load
+from softlookup.captures import label
 from softlookup.errors import FileError
 
 FIELDS = {
@@ -39,11 +40,13 @@ def folder(tmp_path_factory):
     arrays = {name: np.array(given) for name, given in FIELDS.items()}
     np.savez(folder / "stored.npz", **arrays)
     np.savez_compressed(folder / "packed.npz", **arrays)
+    capture = label(Lookup(**{name: FIELDS[name] for name in FIELDS if name != "tokens"}))
+    capture.save(folder / "layers.safetensors")
     (folder / "text.json").write_text(json.dumps(FIELDS | {"bias": [[None, 1], ["-inf", 2]]}))
     return folder
 
 
-@pytest.mark.parametrize("name", ["stored.npz", "packed.npz", "text.json"])
+@pytest.mark.parametrize("name", ["stored.npz", "packed.npz", "text.json", "layers.safetensors"])
 @given(damage=damages)
 def test_damage_is_read_or_named(folder, name, damage):
     content = bytearray((folder / name).read_bytes())

@@ -4,6 +4,7 @@ import math
 import numpy as np
 import pytest
 
+from captured import texts
 from softlookup import load
 from softlookup.captures import jsonform
 from softlookup.errors import FileError
@@ -43,9 +44,7 @@ def test_a_lookup_is_read_as_float64_with_all_its_options(tmp_path):
     )
     capture = load(file)
     problem = capture.lookup().problem
-    assert (capture.title, capture.tokens, capture.key_tokens) == (
-        "two over three", ("a", "b"), ("x", "y", "z"),
-    )  # fmt: skip
+    assert (capture.title, texts(capture)) == ("two over three", (("a", "b"), ("x", "y", "z")))
     assert problem.dtype == np.float64
     assert (problem.scale, problem.causal, problem.softcap) == (0.5, True, 30.0)
     assert problem.window == (2, None)
@@ -61,12 +60,12 @@ def test_a_lookup_is_read_as_float64_with_all_its_options(tmp_path):
 def test_only_query_and_key_are_needed(tmp_path):
     capture = load(write(tmp_path, {"query": [[1]], "key": [[1], [2]], "value": None}))
     assert capture.lookup().problem.value is None
-    assert (capture.title, capture.tokens, capture.key_tokens) == ("run", ("0",), ("0", "1"))
+    assert (capture.title, texts(capture)) == ("run", (("0",), ("0", "1")))
 
 
 def test_keys_are_named_like_queries_where_there_are_as_many(tmp_path):
     square = {"query": [[1], [2]], "key": [[1], [2]], "tokens": ["a", "b"]}
-    assert load(write(tmp_path, square)).key_tokens == ("a", "b")
+    assert texts(load(write(tmp_path, square))) == (("a", "b"), ("a", "b"))
 
 
 def test_numbers_that_json_lacks_are_texts_or_the_words_of_python(tmp_path):

@@ -7,6 +7,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from captured import texts
 from softlookup import load
 from softlookup.captures import npzform
 from softlookup.errors import FileError
@@ -59,8 +60,8 @@ def test_arrays_keep_their_dtype_and_options_their_meaning(tmp_path):
         )
     )
     problem = capture.lookup().problem
-    assert (capture.title, capture.tokens) == ("seven keys", ("a", "b", "c", "d", "e"))
-    assert capture.key_tokens == tuple("0123456")
+    assert capture.title == "seven keys"
+    assert texts(capture) == (("a", "b", "c", "d", "e"), tuple("0123456"))
     assert problem.dtype == np.float32
     assert (problem.scale, problem.causal, problem.softcap) == (0.5, True, 30.0)
     assert problem.window == (3, None)
@@ -87,7 +88,7 @@ def test_batches_and_heads_are_kept(tmp_path):
     )
     capture = load(file)
     assert capture.lookup().problem.batch_shape == (2, 3)
-    one = capture.head(3, batch=4)  # entry (1, 1)
+    one = capture.lookup(head=3, batch=4)  # entry (1, 1)
     np.testing.assert_array_equal(one.attend(), capture.lookup().attend()[1, 1, 3])
 
 

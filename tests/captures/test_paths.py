@@ -3,8 +3,10 @@ import os
 import numpy as np
 import pytest
 
+from captured import texts
 from softlookup import captures, load
 from softlookup.captures import Capture, label
+from softlookup.captures.files import FORMS
 from softlookup.errors import DtypeError, FileError, OptionError, ShapeError
 from softlookup.lookup import Lookup
 
@@ -30,10 +32,10 @@ def test_a_pipe_is_not_waited_for(tmp_path):
         load(tmp_path / "run.json")
 
 
-@pytest.mark.parametrize("name", ["run.npy", "run", "run.safetensors", "run.pkl"])
+@pytest.mark.parametrize("name", ["run.npy", "run", "run.pt", "run.pkl"])
 def test_another_suffix_is_named(tmp_path, name):
     (tmp_path / name).write_text("{}")
-    with pytest.raises(FileError, match=r"must end in \.json or \.npz"):
+    with pytest.raises(FileError, match=r"must end in \.json, \.npz or \.safetensors"):
         load(tmp_path / name)
 
 
@@ -64,10 +66,8 @@ def lookup(q_len=2, kv_len=3, heads=2, batch=(2, 3)):
 def test_label_names_queries_and_keys():
     capture = label(lookup(), tokens=["a", "b"], title="two")
     assert isinstance(capture, Capture)
-    assert (capture.title, capture.tokens, capture.key_tokens) == (
-        "two", ("a", "b"), ("0", "1", "2"),
-    )  # fmt: skip
-    assert label(lookup(3, 3), tokens=["abc"] * 3).key_tokens == ("abc",) * 3
+    assert (capture.title, texts(capture)) == ("two", (("a", "b"), ("0", "1", "2")))
+    assert texts(label(lookup(3, 3), tokens=["abc"] * 3))[1] == ("abc",) * 3
     assert label(lookup()).title == "a lookup"
 
 
@@ -98,7 +98,7 @@ def test_label_refuses_what_does_not_fit():
 )
 def test_a_head_that_is_not_there_is_named(head, batch, culprit):
     with pytest.raises(OptionError) as caught:
-        label(lookup()).head(head, batch)
+        label(lookup()).lookup(head=head, batch=batch)
     assert caught.value.argument == culprit
 
 
@@ -106,9 +106,10 @@ def test_a_batch_entry_counts_the_last_axis_fastest():
     look = lookup()
     capture = label(look)
     for entry, where in enumerate(np.ndindex(2, 3)):
-        np.testing.assert_array_equal(capture.head(1, entry).attend(), look.attend()[where][1])
+        one = capture.lookup(head=1, batch=entry)
+        np.testing.assert_array_equal(one.attend(), look.attend()[where][1])
 
 
 def test_the_forms_are_described_where_they_are_read():
-    for name in ("query", "tokens", "title", "softcap", "kv_lens", ".json", ".npz", "-inf"):
+    for name in ("query", "tokens", "title", "softcap", "kv_lens", "-inf", *FORMS):
         assert name in captures.__doc__

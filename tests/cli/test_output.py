@@ -164,8 +164,9 @@ def test_version(capsys):
 def test_doctor_names_versions_backends_and_the_page(capsys):
     text = printed(capsys, "doctor")
     for part in (
-        f"softlookup {sl.__version__}", "python     CPython 3.", "numpy ", "ml_dtypes ", "typer ",
-        "starlette ", "uvicorn ", "backend    blocked: can run here", "page       ready",
+        f"softlookup {sl.__version__}", "python     CPython 3.", "numpy ", "ml_dtypes ",
+        "safetensors ", "typer ", "starlette ", "uvicorn ", "backend    blocked: can run here",
+        "page       ready",
     ):  # fmt: skip
         assert part in text
 

@@ -25,7 +25,7 @@ REFUSALS = {
     "lesson misspelt": (["trace", "leson"], ["leson: ", "Did you mean 'lesson'?"]),
     "lesson in capitals": (["show", "LESSON"], ["Did you mean 'lesson'?"]),
     "folder": (["show", "."], [".: ", "folder"]),
-    "other suffix": (["trace", __file__], [".json or .npz", "'.py'"]),
+    "other suffix": (["trace", __file__], [".json, .npz or .safetensors", "'.py'"]),
     "empty name": (["info", ""], ["folder"]),
     "no such port": (["show", "--port", "65536"], ["port: ", "0 ... 65535", "65536"]),
     "text port": (["show", "--port", "http"], ["--port", "int"]),

@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 
 import softlookup as sl
+from captured import two_stacks
 from softlookup import errors
-from softlookup.errors import BackendError, DtypeError, OptionError, ShapeError
+from softlookup.captures import Capture
+from softlookup.errors import BackendError, DtypeError, FileError, OptionError, ShapeError
 
 Q = np.ones((2, 8, 128, 64), np.float32)
 K = np.ones((2, 2, 160, 64), np.float32)
@@ -44,7 +46,13 @@ class Other:
 
 MASKED = np.ma.masked_array(np.ones((3, 4)), np.eye(3, 4, dtype=bool))
 VAST = sl.Lookup(*[np.broadcast_to(np.float16(0), (2**20, 1, 2**14, 1))] * 2)
+TWO = two_stacks()
 SMALL = {"query": _zeros(3, 4), "key": _zeros(5, 4), "value": _zeros(5, 4)}
+
+
+def _look(**asked):
+    return lambda: sl.Lookup(**SMALL).inspect(**asked)
+
 
 REFUSALS = {
     # arrays
@@ -210,10 +218,65 @@ REFUSALS = {
         OptionError, "rows", ["0 ... 2", "3"]),
     "weights of everything": (VAST.weights, OptionError, "weights",
         ["1,048,576 x 1 x 16,384 x 16,384 of float32", "1,048,576.0 GiB", "rows=, keys="]),
+    # captures
+    "layer that was not recorded": (lambda: TWO.lookup(layer=1), OptionError, "layer",
+        ["got 1", "decoder layer 0", "encoder layer 0"]),
+    "layer of three stacks": (lambda: TWO.trace(layer=0), OptionError, "layer",
+        ["3 are called 0", "Choose one of", "'cross layer 0'"]),
+    "head that was not recorded": (lambda: TWO.lookup(head=0), OptionError, "head",
+        ["1, 2, 5, 7", "decoder layer 0", "got 0"]),
+    "batch entry beyond the last": (lambda: TWO.lookup(head=1, batch=2), OptionError, "batch",
+        ["0 ... 1", "got 2"]),
+    "rows of a capture": (lambda: TWO.trace([5], head=1), OptionError, "rows", ["0 ... 4", "5"]),
+    "a capture of nothing": (lambda: Capture("x", ()), ShapeError, "layers", ["at least one"]),
+    "a capture under another ending": (lambda: TWO.save("x.npz"), FileError, "x.npz",
+        ["must end in .safetensors", "'.npz'"]),
+    "a capture where none can be": (lambda: TWO.save("none/x.safetensors"), FileError,
+        "none/x.safetensors", ["cannot be written", "Choose another place"]),
+    # facts
+    "entropy as a number": (_look(entropy=1), DtypeError, "entropy", ["True or False", "got 1"]),
+    "top as a flag": (_look(top=True), DtypeError, "top", ["integer", "True", "top=8"]),
+    "top 0": (_look(top=0), OptionError, "top", ["1 ... ", "got 0", "Leave it out"]),
+    "top as a float": (_look(top=2.0), DtypeError, "top", ["integer", "2.0"]),
+    "top beyond counting": (_look(top=2**31), OptionError, "top", ["2147483647", "2147483648"]),
+    "top beyond reason": (lambda: VAST.inspect(top=2**31 - 1), OptionError, "top",
+        ["1,048,576 x 1 x 16,384 x 2,147,483,647", "GiB", "Ask for fewer"]),
+    "top beyond memory": (lambda: sl.Lookup(_zeros(2**15, 1), _zeros(3, 1)).inspect(
+        top=2**31 - 1), OptionError, "top", ["1 x 1 x 32,768 x 2,147,483,647", "786,432.0 GiB"]),
+    "sink without sinks": (_look(sink=True), OptionError, "sink", ["has none", "sinks="]),
+    "from_rows alone": (_look(from_rows=[0]), OptionError, "from_rows",
+        ["received=True", "received=False", "Ask for both"]),
+    "normalised alone": (_look(normalised=True), OptionError, "normalised", ["received=True"]),
+    "normalised as a text": (_look(normalised="l1"), DtypeError, "normalised", ["'l1'"]),
+    "from_rows beyond the last": (_look(received=True, from_rows=[3]), OptionError, "from_rows",
+        ["0 ... 2", "3"]),
+    "from_rows of too few bools": (_look(received=True, from_rows=[True, False]), ShapeError,
+        "from_rows", ["(3,)", "(2,)", "from_rows=[0]"]),
+    "from_rows as floats": (_look(received=True, from_rows=[0.5]), DtypeError, "from_rows",
+        ["float64", "integers"]),
+    "from_rows of another batch": (lambda: sl.Lookup(Q, K, V).inspect(
+        received=True, from_rows=np.ones((3, 128), bool)), ShapeError, "from_rows",
+        ["(128,) or (2, 128)", "(3, 128)"]),
+    "groups too short": (_look(groups=[0, 1]), ShapeError, "groups", ["(5,)", "(2,)"]),
+    "groups of another batch": (lambda: sl.Lookup(Q, K, V).inspect(
+        groups=np.zeros((3, 160), int)), ShapeError, "groups", ["(2, 160)", "(3, 160)"]),
+    "groups as floats": (_look(groups=np.zeros(5)), DtypeError, "groups", ["integers", "float64"]),
+    "groups as bools": (_look(groups=[True] * 5), DtypeError, "groups", ["integers", "bool"]),
+    "groups beyond 255": (_look(groups=[0, 0, 0, 0, 256]), OptionError, "groups",
+        ["below 256", "got 256", "from 0"]),
+    "distance, unequal lengths": (_look(distance=True), OptionError, "q_offset",
+        ["with distance", "q_len 3", "kv_len 5", "top-left", "bottom-right", "= 2"]),
+    "distance, padded, unequal": (lambda: sl.Lookup(Q, K, V, kv_lens=[9, 160]).inspect(
+        distance=True), OptionError, "q_offset", ["128", "160", "kv_lens - q_len"]),
     "a trace of everything": (lambda: sl.Lookup(_zeros(4096, 2), _zeros(4096, 2)).trace(),
         OptionError, "rows", ["4096 rows", "16,777,216"]),
 }  # fmt: skip
-ROOT = {ShapeError: ValueError, OptionError: ValueError, DtypeError: TypeError}
+ROOT = {
+    FileError: ValueError,
+    ShapeError: ValueError,
+    OptionError: ValueError,
+    DtypeError: TypeError,
+}
 
 
 @pytest.mark.parametrize("name", REFUSALS)
@@ -251,6 +314,14 @@ def test_an_option_of_another_name_is_told_what_it_is_called_here(verb, name):
         verb(Q, K, V, **{name: True})
     assert str(refused.value).startswith(f"{name}: is no option here. {NAMES[name]}")
     assert isinstance(refused.value, TypeError), "what Python raises for an unknown name"
+    assert refused.value.argument == name
+
+
+@pytest.mark.parametrize(("name", "meant"), [("topk", "top"), ("Entropy", "entropy"),
+                                             ("normalized", "normalised")])  # fmt: skip
+def test_a_fact_of_another_name_is_told_what_it_is_called_here(name, meant):
+    with pytest.raises(errors.OptionNameError, match=f"Did you mean {meant}=") as refused:
+        sl.Lookup(**SMALL).inspect(**{name: True})
     assert refused.value.argument == name
 
 

@@ -75,3 +75,17 @@ def test_a_module_that_skips_itself_is_refused_too(suite):
 
 def test_nothing_left_out(suite):
     assert run(suite, "--complete", "-k", "test_runs")[:2] == (0, "left out: nothing")
+
+
+@pytest.mark.parametrize("needed", ["no_such_package", "pytest"])
+def test_quick_leaves_out_models_where_a_package_is_missing(suite, needed):
+    (suite / "pytest.ini").write_text(SETTINGS + "    models\n", encoding="utf-8")
+    (suite / "conftest.py").write_text(
+        f"import left_out\nleft_out.NEEDED_BY_MODELS = ('pytest', '{needed}')\n", encoding="utf-8"
+    )
+    (suite / "test_more.py").write_text(
+        "import pytest\n\n@pytest.mark.models\ndef test_model():\n    pass\n", encoding="utf-8"
+    )
+    code, said, _ = run(suite, "--quick", "-m", "not excuse")
+    assert code == 0
+    assert ("1 of models (not all packages are here" in said) == (needed == "no_such_package")

@@ -1,10 +1,14 @@
 """What the local page answers to honest, wrong and hostile requests, byte by byte."""
 
+import json
 from pathlib import Path
 
 import pytest
 
-from softlookup.viewer.server import PAGE, page_script
+from softlookup.shelf import find
+from softlookup.viewer import Session
+from softlookup.viewer.bundle import page_script
+from softlookup.viewer.server import PAGE
 from softlookup.viewer.session import OPERATIONS
 
 OPS = tuple(OPERATIONS)
@@ -28,6 +32,43 @@ def test_the_page_and_its_script_hold_no_data_and_need_no_token(wire):
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     assert (script.status, script.body) == (200, page_script())
     assert script.headers["content-type"] == "text/javascript; charset=utf-8"
+
+
+def unframed(body):
+    """Return the JSON and the bytes of a framed answer."""
+    end = 4 + int.from_bytes(body[:4], "little")
+    start = end + -end % 8
+    assert body[end:start] == bytes(start - end)
+    return json.loads(body[4:end]), body[start:]
+
+
+@pytest.mark.parametrize("query", [
+    "grid", "grid?rows=1:2", "overview", "grid?capture=sentence&layer=mean&head=mean&words=1",
+    "overview?capture=causal&layer=3",
+])  # fmt: skip
+def test_an_answer_with_bytes_is_framed(wire, query):
+    answer = wire.ask(f"/api/{query}")
+    op, _, text = query.partition("?")
+    args = dict(pair.split("=") for pair in text.split("&")) if text else {}
+    told, blob = Session(find("lesson")).handle(op, args)
+    assert answer.status == 200
+    assert answer.headers["content-type"] == "application/octet-stream"
+    assert answer.headers["content-length"] == str(len(answer.body))
+    assert unframed(answer.body) == (json.loads(json.dumps(told)), blob)
+    assert len(answer.body) < len(blob) + 16 + len(json.dumps(told))
+    assert {name: answer.headers.get(name) for name in SECURITY} == SECURITY
+
+
+@pytest.mark.parametrize("op", ["grid", "overview"])
+def test_bytes_stand_behind_the_gate_like_everything_else(wire, op):
+    assert wire.ask(f"/api/{op}", token=None).status == 401
+    assert wire.ask(f"/api/{op}", host="evil.example").status == 421
+    assert wire.ask(f"/api/{op}", headers=["Origin: http://evil.example"]).status == 403
+    assert wire.ask(f"/api/{op}", headers=["Sec-Fetch-Site: cross-site"]).status == 403
+    refused = wire.ask(f"/api/{op}?layer=1")
+    assert (refused.status, refused.headers["content-type"]) == (400, "application/json")
+    head = wire.ask(f"/api/{op}", method="HEAD")
+    assert (head.status, head.body) == (200, b"")
 
 
 @pytest.mark.parametrize("target", ["/", "/app.js", "/api/info"])
@@ -230,6 +271,15 @@ def test_a_percent_in_a_path_is_decoded_once(wire):
         ("none", "op"),
         ("__class__", "op"),
         ("info?x=1", "info"),
+        ("info?capture=none", "capture"),
+        ("grid?head=1", "head"),
+        ("grid?layer=-1", "layer"),
+        ("grid?rows=0:4", "rows"),
+        ("grid?rows=%EF%BC%90:1", "rows"),
+        ("grid?words=1", "words"),
+        ("overview?head=0", "overview"),
+        ("facts?like=1&layer=mean", "like"),
+        ("everywhere", "query"),
     ],
 )
 def test_a_wrong_argument_is_a_sentence(wire, query, argument):

@@ -1,6 +1,7 @@
 """What a view is told, whoever hosts it."""
 
 import json
+import math
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -8,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from captured import HOSTILE
 from softlookup import Lookup, lesson
 from softlookup.captures import label
+from softlookup.shelf import find
 from softlookup.viewer import Session
 from softlookup.viewer.session import OPERATIONS
 
@@ -23,7 +26,7 @@ def ask(session, op, **args):
 
 @pytest.fixture
 def taught():
-    return Session(lesson.example(), "lesson")
+    return Session(find("lesson"))
 
 
 def session_of(*, batch=(), heads=None, q_len=3, kv_len=5, head_dim=2, value_dim=7, **options):
@@ -36,6 +39,11 @@ def session_of(*, batch=(), heads=None, q_len=3, kv_len=5, head_dim=2, value_dim
     return Session(label(Lookup(*arrays, **options)))
 
 
+def layer_of(session):
+    """Return what is told about the first layer."""
+    return ask(session, "info")["layers"][0]
+
+
 def test_the_protocol_of_the_lesson(taught, assert_golden):
     asked = [
         ("info", {}),
@@ -45,10 +53,29 @@ def test_the_protocol_of_the_lesson(taught, assert_golden):
         ("weights", {"rows": "0,2", "keys": "2,0"}),
         ("trace", {"row": "3"}),
         ("none", {}),
+        ("grid", {"rows": "0:1"}),
+        ("grid", REAL | {"rows": "6:8", "keys": "5:8"}),
+        ("grid", REAL | {"head": "mean", "words": "1", "layer": "6"}),
+        ("everywhere", {"capture": "sentence", "query": "17"}),
     ]
-    said = {f"{op} {json.dumps(args)}": taught.handle(op, args)[0] for op, args in asked}
-    del said["info {}"]["version"]
+    said = {f"{op} {json.dumps(args)}": in_json(*taught.handle(op, args)) for op, args in asked}
+    del said["info {}"]["version"], said["info {}"]["shelf"]  # test_session_heads.py
     assert_golden("protocol.json", json.dumps(rounded(said), indent=1) + "\n")
+
+
+REAL = {"capture": "sentence", "layer": "2", "head": "3"}  # a head of a real model
+
+
+def in_json(answer, blob):
+    """Return an answer with its bytes, float64 weights and what is visible, as lists."""
+    if blob is None:
+        return answer
+    cells = math.prod(answer["shape"])
+    weights, visible = (
+        np.frombuffer(blob, "<f8", cells),
+        np.frombuffer(blob, "u1", cells, 8 * cells),
+    )
+    return {"json": answer, "weights": weights.tolist(), "visible": visible.tolist()}
 
 
 def rounded(thing):
@@ -65,7 +92,7 @@ def test_info_says_what_shapes_the_lookup():
         batch=(2, 3), heads=4, causal=True, q_offset=1, window=(2, None), softcap=11.0,
         kv_lens=np.array([[5, 4, 3], [5, 5, 5]]), sinks=np.zeros(4), mask=np.ones((3, 5), bool),
     )  # fmt: skip
-    info = ask(session, "info")
+    info = layer_of(session)
     assert info["batch_shape"] == [2, 3]
     assert info["sizes"] == {
         "batch": 6, "heads": 4, "kv_heads": 4, "group": 1, "q_len": 3, "kv_len": 5, "head_dim": 2,
@@ -75,7 +102,7 @@ def test_info_says_what_shapes_the_lookup():
         "scale": 2**-0.5, "softcap": 11.0, "causal": True, "window": [2, None], "q_offset": 1,
         "mask": True, "bias": False, "kv_lens": [5, 4, 3, 5, 5, 5], "sinks": True,
     }  # fmt: skip
-    assert (info["source"], info["dtype"]) == ("lookup", "float64")
+    assert (ask(session, "info")["source"], info["dtype"]) == ("lookup", "float64")
 
 
 @pytest.mark.parametrize(
@@ -90,7 +117,7 @@ def test_info_says_what_shapes_the_lookup():
 )
 def test_small_lookups_can_be_edited(sizes, reason):
     session = session_of(**sizes)
-    info = ask(session, "info")
+    info = layer_of(session)
     answer = ask(session, "arrays")
     if reason is None:
         assert info["editable"]
@@ -105,7 +132,7 @@ def test_small_lookups_can_be_edited(sizes, reason):
 
 def test_without_a_value_nothing_can_be_edited():
     session = Session(label(Lookup([[1.0]], [[1.0]])))
-    info = ask(session, "info")
+    info = layer_of(session)
     assert (info["editable"], info["sizes"]["value_dim"]) == (False, None)
     assert "value" in info["editable_reason"]
     record = ask(session, "trace", row=0)
@@ -114,7 +141,7 @@ def test_without_a_value_nothing_can_be_edited():
 
 def test_numbers_arrive_bit_for_bit():
     session = session_of(batch=(2,), heads=3, causal=True, q_offset=1)
-    look = session.capture.look
+    look = session.open("given").capture.lookup()
     for batch, head, row in np.ndindex(2, 3, 3):
         trace = look.head(head, batch).trace(rows=[row])
         record = ask(session, "trace", batch=batch, head=head, row=row)
@@ -158,25 +185,20 @@ def test_an_empty_row_and_empty_axes_have_answers():
     assert ask(session_of(batch=(0,), heads=1), "trace", row=0)["argument"] == "batch"
 
 
-HOSTILE = (
-    "<script>window.pwned=1</script>", "</script>", "<!--", "\u2028", "\0", "\ud800", "\u202e", "",
-    "\u200b", "\x1b[31m", "é", "😀",
-)  # fmt: skip
-
-
 def test_hostile_texts_travel_as_visible_text():
     count = len(HOSTILE)
     look = Lookup(np.eye(count), np.eye(count), np.eye(count))
     session = Session(label(look, tokens=HOSTILE, title="\x1b]0;<b>\u202e"))
     info = ask(session, "info")
-    texts = [info["title"], *info["tokens"], *info["key_tokens"]]
+    (axis,) = info["axes"]
+    texts = [info["title"], *axis["tokens"]]
     texts += ask(session, "trace", row=5)["key_tokens"]
     for text in texts:
         assert text
         text.encode("utf-8")  # no half of a surrogate pair
         assert text.isprintable()
-    assert info["tokens"][0] == HOSTILE[0]  # markup is text like any other
-    assert len(set(info["tokens"])) == count
+    assert axis["tokens"][0] == HOSTILE[0]  # markup is text like any other
+    assert len(set(axis["tokens"])) == count
 
 
 def test_the_lesson_and_its_exercises_are_carried(taught):
@@ -203,7 +225,22 @@ texts = st.one_of(
     args=st.dictionaries(
         st.one_of(
             st.sampled_from(
-                ["batch", "head", "row", "top", "rows", "keys", "skill", "seed", "answer"]
+                [
+                    *[
+                        "batch",
+                        "head",
+                        "row",
+                        "top",
+                        "rows",
+                        "keys",
+                        "skill",
+                        "seed",
+                        "answer",
+                        "capture",
+                        "layer",
+                        "like",
+                    ]
+                ]
             ),
             st.text(max_size=5),
         ),
@@ -212,8 +249,8 @@ texts = st.one_of(
     ),
 )
 def test_nothing_asked_raises(op, args):
-    answer, blob = Session(lesson.example(), "lesson").handle(op, args)
-    assert blob is None
+    answer, blob = Session(find("lesson")).handle(op, args)
+    assert (blob is not None) == (op in ("overview", "grid") and answer.get("ok") is not False)
     json.dumps(answer, allow_nan=False)
     if answer.get("ok") is False:
         assert answer["error"].isprintable()
@@ -222,7 +259,7 @@ def test_nothing_asked_raises(op, args):
 @given(answer=st.one_of(texts, st.lists(texts, max_size=5).map(json.dumps)))
 @pytest.mark.parametrize("skill", lesson.SKILLS)
 def test_no_answer_raises(skill, answer):
-    session = Session(lesson.example(), "lesson")
+    session = Session(find("lesson"))
     told = ask(session, "check", skill=skill, seed=3, answer=answer)
     assert "correct" in told or told["ok"] is False
 

@@ -22,7 +22,7 @@ import softlookup as sl
 from softlookup import viewer
 from softlookup.captures import label
 from softlookup.errors import DtypeError, FileError, OptionError, ViewError
-from softlookup.viewer import redirect, server
+from softlookup.viewer import bundle, redirect, server
 from softlookup.viewer.view import announce
 
 posix = pytest.mark.skipif(os.name != "posix", reason="hardware: not a POSIX system")
@@ -88,7 +88,7 @@ def test_a_view_nobody_holds_stays_open():
     gc.collect()
     assert not is_refused(port)
     for one in list(gc.get_objects()):
-        if isinstance(one, sl.viewer.View) and one.port == port:
+        if type(one) is sl.viewer.View and one.port == port:
             one.close()
     assert is_refused(port)
 
@@ -119,7 +119,8 @@ def test_what_can_be_shown(tmp_path):
     np.savez(tmp_path / "run.npz", query=np.eye(3), key=np.eye(3))
     with opened(look, tokens=["a", "b"], title="two") as view:
         info = ask(view)
-        assert (info["source"], info["title"], info["tokens"]) == ("lookup", "two", ["a", "b"])
+        assert (info["source"], info["title"]) == ("lookup", "two")
+        assert [axis["tokens"] for axis in info["axes"]] == [["a", "b"]]
     with opened(label(look, title="held")) as view:
         assert ask(view)["title"] == "held"
     with opened(tmp_path / "run.npz") as view:
@@ -177,7 +178,7 @@ def test_the_port_people_bookmark():
 
 
 def test_a_missing_bundle_is_a_sentence(monkeypatch, tmp_path):
-    monkeypatch.setattr(server, "__file__", str(tmp_path / "server.py"))
+    monkeypatch.setattr(bundle, "__file__", str(tmp_path / "bundle.py"))
     with pytest.raises(ViewError, match=r"app\.js, which is missing"):
         opened()
 

@@ -78,6 +78,7 @@ function move(scene, argument) {
   const step = steps[Math.max(0, Math.min(index + dy, steps.length - 1))];
   return {
     cursor: held({ step, column: at.column + dx }, steps, columns),
+    follow: false,
     hover: null,
     focus: "ledger",
   };
@@ -286,7 +287,7 @@ export const ACTIONS = {
   all: (scene) => unfoldTo(scene, sceneSteps(scene).at(-1) ?? "none"),
   query: (scene, row) => pickQuery(scene, Number(row)),
   "query-by": (scene, by) => pickQuery(scene, scene.state.row + Number(by)),
-  at: (_, cursor) => ({ cursor: cursorFrom(cursor), hover: null, focus: "ledger" }),
+  at: (_, cursor) => ({ cursor: cursorFrom(cursor), follow: false, hover: null, focus: "ledger" }),
   cell: (_, cell) => ({
     cell: /** @type {[number, number]} */ (cell.split(":").map(Number)),
     focus: "layer",
@@ -303,6 +304,8 @@ export const ACTIONS = {
   }),
   layer: ({ state }) => ({ layer: !state.layer, focus: state.layer ? undefined : "layer" }),
   section: ({ state }, to) => ({ section: sectionFrom(state, to), focus: "article" }),
+  view: (_, to) => ({ view: to === "heads" ? "heads" : "steps", hover: null, point: null }),
+  stage: (_, stage) => ({ stage: Number(stage), editing: null, trouble: null }),
   head: (_, head) => ({ head: Number(head), editing: null, trouble: null }),
   batch: (_, batch) => ({ batch: Number(batch), editing: null, trouble: null }),
 };

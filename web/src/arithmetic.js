@@ -48,7 +48,7 @@ function scoresOf(problem, row) {
  */
 function softmax(scores, visible, sink) {
   const seen = scores.filter((_, j) => visible[j]);
-  const row_max = Math.max(...seen, sink ?? -Infinity);
+  const row_max = seen.reduce((most, x) => Math.max(most, x), sink ?? -Infinity);
   const shift = row_max === -Infinity ? 0 : row_max; // -Infinity - -Infinity is NaN
   const exp = scores.map((x, j) => (visible[j] ? Math.exp(x) : 0));
   const shifted_exp = scores.map((x, j) => (visible[j] ? Math.exp(x - shift) : 0));
@@ -65,6 +65,16 @@ function softmax(scores, visible, sink) {
     sink: own && sink !== null ? { logit: sink, ...own, weight: share } : null,
     lse: seen.length ? row_max + Math.log(row_sum) : row_max,
   };
+}
+
+/**
+ * What one query reads of every key: its scores, and softmax of them.
+ * @param {Problem} problem
+ * @param {number} row
+ */
+export function readRow(problem, row) {
+  const before = scoresOf(problem, row);
+  return { ...before, ...softmax(before.scores, problem.visible[row], problem.sink) };
 }
 
 /**
@@ -92,22 +102,20 @@ function largest(scores, visible, top) {
  */
 export function traceRow(problem, row, top = problem.key.length) {
   const visible = problem.visible[row];
-  const before = scoresOf(problem, row);
-  const after = softmax(before.scores, visible, problem.sink);
+  const read = readRow(problem, row);
   const value = problem.value;
   const contributions =
-    value && value.map((v, j) => v.map((x) => (visible[j] ? after.weights[j] * x : 0)));
-  const size = value && value.length ? value[0].length : 0;
+    value && value.map((v, j) => v.map((x) => (visible[j] ? read.weights[j] * x : 0)));
+  const size = value && value.length ? value[0].length : (problem.value_dim ?? 0);
   const whole = {
-    ...before,
-    ...after,
+    ...read,
     visible,
     contributions,
     key: problem.key,
     value,
     key_tokens: problem.key_tokens,
   };
-  const keys = largest(before.scores, visible, top);
+  const keys = largest(read.scores, visible, top);
   return {
     ...pick(whole, keys),
     row,
@@ -115,7 +123,7 @@ export function traceRow(problem, row, top = problem.key.length) {
     position: problem.q_offset === null ? null : row + problem.q_offset,
     query: problem.query[row],
     keys,
-    weights_sum: sum(after.weights),
+    weights_sum: sum(read.weights),
     out: contributions && sumVectors(contributions, size),
     scale: problem.scale,
     softcap: problem.softcap,

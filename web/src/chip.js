@@ -7,8 +7,8 @@ import { readable } from "./readable.js";
 
 const LONGEST = 18; // characters of a token that a chip shows
 
-/** @param {string} token */
-function shortened(token) {
+/** A token's text, spelt out and not too long.  @param {string} token */
+export function shortName(token) {
   const characters = [...readable(token)];
   return characters.length > LONGEST
     ? `${characters.slice(0, LONGEST - 1).join("")}…`
@@ -31,7 +31,7 @@ function needsPosition(tokens, index) {
  * @param {number} index
  */
 export function tokenName(tokens, index) {
-  const text = shortened(tokens[index]);
+  const text = shortName(tokens[index]);
   return needsPosition(tokens, index) ? `${text} @${index}` : text;
 }
 
@@ -49,7 +49,7 @@ export const chipBreadth = (tokens, index) => breadth(tokenName(tokens, index));
  */
 export function chip(tokens, index, props = {}) {
   const kind = tokens.length > COLORS && index >= COLORS ? "later" : "";
-  const parts = [h("bdi", {}, shortened(tokens[index]))];
+  const parts = [h("bdi", {}, shortName(tokens[index]))];
   if (needsPosition(tokens, index)) parts.push(h("small", {}, `@${index}`));
   const tag = props["data-act"] ? "button" : "span";
   const type = tag === "button" ? "button" : null;

@@ -54,16 +54,21 @@ function alike(a, b) {
   return a.getAttribute("data-key") === b.getAttribute("data-key");
 }
 
+const STYLED = new Set(["style"]); // patched by property
+const PAINTED = new Set(["style", "width", "height"]); // belong to whoever paints the canvas
+
 /** @param {Element} old @param {Element} node */
 function patchElement(old, node) {
+  const own = old instanceof HTMLCanvasElement ? PAINTED : STYLED;
   const typed = old.getAttribute("value") !== node.getAttribute("value");
   for (const { name } of [...old.attributes]) {
-    if (name !== "style" && name !== "open" && !node.hasAttribute(name)) old.removeAttribute(name);
+    if (!own.has(name) && name !== "open" && !node.hasAttribute(name)) old.removeAttribute(name);
   }
   for (const { name, value } of [...node.attributes]) {
-    if (name !== "style" && old.getAttribute(name) !== value) old.setAttribute(name, value);
+    if (!own.has(name) && old.getAttribute(name) !== value) old.setAttribute(name, value);
   }
-  if (old instanceof HTMLElement && node instanceof HTMLElement) patchVars(old.style, node.style);
+  if (old instanceof HTMLElement && node instanceof HTMLElement && own !== PAINTED)
+    patchVars(old.style, node.style);
   patch(old, [...node.childNodes]);
   if (old instanceof HTMLInputElement) {
     if (typed) old.value = node.getAttribute("value") ?? "";

@@ -1,8 +1,10 @@
 // Actions that wait for something: the server, the clipboard, a dialog.
 import { ledgerText } from "./copy_text.js";
 import { HostError } from "./host_error.js";
+import { movedTo } from "./first_state.js";
 import { answerOf, judged, newTurn } from "./turns.js";
-import { fitsHash } from "./url.js";
+import { saveGrid, exportCommand } from "./saving.js";
+import { captureIn, fitsHash, fromHash } from "./url.js";
 
 /** @typedef {import("./types.js").State} State */
 /** @typedef {import("./types.js").Turn} Turn */
@@ -32,8 +34,19 @@ export function errands(page) {
       update({ offline: null });
       if (!state().turn.exercise) void fetchTurn(page);
     },
+    capture: (id) => void openCapture(page, id, ""),
+    follow: (hash) => follow(page, hash),
+    save: (kind) => void save(page, kind),
+    "save-page": () => {
+      const command = exportCommand(state().capture);
+      void copy(page, `This command writes one HTML file, and is copied: ${command}`, command);
+    },
     help: () => dialogs.help.showModal(),
-    copy: () => void copy(page, "The ledger is copied as text.", ledgerText(page.scene())),
+    copy: () => {
+      const text = ledgerText(page.scene());
+      if (text) void copy(page, "The ledger is copied as text.", text);
+      else update({ notice: "There is no ledger yet: open a head and pick a query." });
+    },
     link: () =>
       void copy(
         page,
@@ -45,16 +58,54 @@ export function errands(page) {
   };
 }
 
+/**
+ * Open another capture of the shelf.
+ * @param {Page} page
+ * @param {string} id
+ * @param {string} hash  an address that says where in it
+ */
+async function openCapture({ state, update, wait, source }, id, hash) {
+  await wait(source.need("info", { capture: id }));
+  const answer = source.answer("info", { capture: id });
+  if (!answer) return;
+  const known = state().capture.capture === id;
+  update(known ? fromHash(hash, answer.json) : movedTo(state(), answer.json, hash));
+}
+
+/** Go where an address leads that is typed or pasted.  @param {Page} page @param {string} hash */
+function follow(page, hash) {
+  const { capture } = page.state();
+  const named = captureIn(hash) ?? (hash.length > 1 ? capture.shelf[0]?.id : capture.capture);
+  const there = capture.shelf.some(({ id }) => id === named);
+  if (!there || named === undefined || named === capture.capture)
+    page.update(fromHash(hash, capture));
+  else void openCapture(page, named, hash);
+}
+
+/** @param {Page} page @param {string} kind */
+async function save({ heads, update }, kind) {
+  const scene = heads();
+  if (!scene?.first?.grid) return;
+  const name = await saveGrid(scene, kind);
+  update({ notice: `Saved as ${name}.` });
+}
+
 /** @param {Page} page */
 async function fetchTurn({ state, update, wait, source }) {
   const { skill, seed, exercise } = state().turn;
   if (exercise) return;
   await wait(
-    source.ask("exercise", { skill, seed: String(seed) }).then((answer) => {
-      const { turn } = state();
-      if (turn.skill === skill && turn.seed === seed)
-        update({ turn: { ...turn, exercise: answer } });
-    }),
+    source.ask("exercise", { skill, seed: String(seed) }).then(
+      (answer) => {
+        const { turn } = state();
+        if (turn.skill === skill && turn.seed === seed)
+          update({ turn: { ...turn, exercise: answer } });
+      },
+      (error) => {
+        if (!(error instanceof HostError) || error.kind !== "refused") throw error;
+        update({ turn: { ...state().turn, trouble: error.sentence } }); // a file asks nothing
+      },
+    ),
   );
 }
 

@@ -66,10 +66,30 @@ function legend({ small, gridTop }) {
  */
 function pickers({ state, small, tokens }) {
   const { batch_shape, sizes } = state.info;
+  const stages = state.capture.layers.length;
   const batches = batch_shape.reduce((product, n) => product * n, 1);
+  const { heads } = state.capture.layers[state.stage];
+  const numbered = stages > 1 || heads.some((number, i) => number !== i);
   const fields = [
     !small && field("query", state.row, tokens.length, `query (0 … ${tokens.length - 1})`),
-    sizes.heads > 1 && field("head", state.head, sizes.heads, `head (0 … ${sizes.heads - 1})`),
+    stages > 1 &&
+      chooser(
+        "stage",
+        "layer",
+        state.stage,
+        state.capture.layers.map((l) => l.label),
+      ),
+    sizes.heads > 1 &&
+      numbered &&
+      chooser(
+        "head",
+        "head",
+        state.head,
+        heads.map((number) => `head ${number}`),
+      ),
+    sizes.heads > 1 &&
+      !numbered &&
+      field("head", state.head, sizes.heads, `head (0 … ${sizes.heads - 1})`),
     batches > 1 && field("batch", state.batch, batches, `batch entry (0 … ${batches - 1})`),
   ].filter(Boolean);
   return fields.length ? h("div", { class: "pickers" }, fields) : null;
@@ -82,6 +102,17 @@ function field(name, value, size, label) {
     {},
     h("span", {}, label),
     h("input", { type: "number", min: 0, max: size - 1, step: 1, value, "data-change": name }),
+  );
+}
+
+/** @param {string} name @param {string} label @param {number} value @param {string[]} texts */
+function chooser(name, label, value, texts) {
+  const options = texts.map((text, i) => h("option", { value: i, selected: i === value }, text));
+  return h(
+    "label",
+    {},
+    h("span", {}, label),
+    h("select", { "data-choose": name, "aria-label": label }, options),
   );
 }
 

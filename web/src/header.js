@@ -5,7 +5,7 @@ import { readable } from "./readable.js";
 
 /**
  * What is open, in its own words.
- * @param {import("./types.js").Info} info
+ * @param {{source: string, title: string}} info
  */
 export function titleOf({ source, title }) {
   if (source === "lesson") return "Lesson";
@@ -13,7 +13,7 @@ export function titleOf({ source, title }) {
 }
 
 /** @param {State} state */
-export function header({ info }) {
+export function header({ info, capture, view }) {
   const act = (
     /** @type {string} */ name,
     /** @type {string} */ text,
@@ -23,14 +23,71 @@ export function header({ info }) {
     "header",
     { "data-key": "header" },
     h("h1", { class: "mark" }, "softlookup"),
-    h("span", { class: info.source === "lesson" ? "title" : "title own" }, h("bdi", {}, titleOf(info))),
+    shelf(capture),
     h(
       "span",
       { class: "acts" },
+      (info.source !== "lesson" || view === "heads") && views(view),
       act("copy", "copy", "copy the ledger as text"),
       act("link", "link", "copy a link to this place"),
       act("help", "?", "all keys"),
     ),
+  );
+}
+
+/**
+ * What can be opened, and what is open.
+ * @param {import("./types.js").CaptureInfo} capture
+ */
+function shelf({ shelf: items, capture, source, title }) {
+  const open = h(
+    "span",
+    {
+      class: source === "lesson" ? "title" : "title own",
+      "data-key": capture,
+      "aria-current": "true",
+    },
+    h("bdi", {}, titleOf({ source, title })),
+  );
+  if (items.length < 2) return open;
+  const buttons = items.map((item) =>
+    item.id === capture
+      ? open
+      : h(
+          "button",
+          {
+            type: "button",
+            class: "shelved",
+            "data-key": item.id,
+            "data-act": "capture",
+            "data-arg": item.id,
+            title: item.title,
+          },
+          h("bdi", {}, titleOf(item)),
+        ),
+  );
+  return h("nav", { class: "shelf", "aria-label": "what can be opened" }, buttons);
+}
+
+/** @param {State["view"]} view */
+function views(view) {
+  const one = (/** @type {State["view"]} */ name, /** @type {string} */ label) =>
+    h(
+      "button",
+      {
+        type: "button",
+        "data-act": "view",
+        "data-arg": name,
+        "aria-pressed": String(name === view),
+        title: label,
+      },
+      name,
+    );
+  return h(
+    "span",
+    { class: "choice", role: "group", "aria-label": "view" },
+    one("heads", "all heads, as pictures"),
+    one("steps", "one head, step by step"),
   );
 }
 

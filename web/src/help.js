@@ -23,20 +23,38 @@ const KEYS = [
   [["?"], "this list"],
 ];
 
+/** @type {readonly [string[], string][]} */
+const HEAD_KEYS = [
+  [["←", "→", "↑", "↓"], "among thumbnails, in the grid, in the text, in the ledger"],
+  [["Enter"], "open a thumbnail; pick the query and key under the cursor of the grid"],
+  [["Shift + Enter"], "compare a thumbnail with the opened head"],
+  [[",", "."], "the query before, the query after"],
+  [["W"], "words instead of tokens"],
+  [["F"], "colours with or without the first key"],
+  [["R"], "textbook or shifted reading of softmax"],
+  [["Escape"], "back to the thumbnails"],
+  [["V"], "heads or steps"],
+  [["C"], "copy the ledger as text"],
+  [["L"], "copy a link to this place"],
+];
+
 /** @param {readonly string[]} keys */
 const keysOf = (keys) =>
   keys.flatMap((key, i) => (key === "…" ? [" … "] : [i ? " " : "", h("kbd", {}, key)]));
 
 /** @returns {HTMLDialogElement} */
 export function helpDialog() {
-  const rows = KEYS.map(([keys, text]) =>
-    h("tr", {}, h("th", { scope: "row" }, keysOf(keys)), h("td", {}, text)),
-  );
+  const rows = (/** @type {readonly [string[], string][]} */ list) =>
+    list.map(([keys, text]) =>
+      h("tr", {}, h("th", { scope: "row" }, keysOf(keys)), h("td", {}, text)),
+    );
   const dialog = h(
     "dialog",
     { class: "help", "aria-labelledby": "help-title" },
     h("h2", { id: "help-title" }, "Keys"),
-    h("table", {}, h("tbody", {}, rows)),
+    h("table", {}, h("tbody", {}, rows(KEYS))),
+    h("h2", {}, "In the view of heads"),
+    h("table", {}, h("tbody", {}, rows(HEAD_KEYS))),
     h("form", { method: "dialog" }, h("button", { class: "plain" }, "Close")),
   );
   return /** @type {HTMLDialogElement} */ (dialog);
@@ -52,6 +70,24 @@ export function copyDialog() {
     h("form", { method: "dialog" }, h("button", { class: "plain" }, "Close")),
   );
   return /** @type {HTMLDialogElement} */ (dialog);
+}
+
+/** The first few keys of the heads view. */
+export function headsFooter() {
+  const pairs = /** @type {[string[], string][]} */ ([
+    [["←", "→", "↑", "↓"], "move"],
+    [["Enter"], "open, pick"],
+    [[",", "."], "query"],
+    [["W"], "words"],
+    [["F"], "colours"],
+    [["Escape"], "thumbnails"],
+    [["?"], "all keys"],
+  ]);
+  return h(
+    "footer",
+    {},
+    pairs.map(([keys, text]) => h("span", {}, keysOf(keys), ` ${text}`)),
+  );
 }
 
 /** @param {number} queries */

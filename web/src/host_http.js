@@ -1,6 +1,7 @@
 // The local page's way to the numbers: fetch from its own origin. The token arrives once in the
 // fragment, is kept for this tab, and travels only in a header.
 
+import { unframed } from "./frame.js";
 import { HostError } from "./host_error.js";
 
 const KEEP = "softlookup-token";
@@ -49,6 +50,9 @@ async function call(op, args = {}) {
       "This page needs its key: open the link that the terminal printed.",
       "token",
     );
+  }
+  if (response.ok && response.headers.get("content-type") === "application/octet-stream") {
+    return unframed(await response.arrayBuffer());
   }
   const json = await response.json().catch(() => null);
   if (!response.ok || json === null) {

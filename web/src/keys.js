@@ -45,17 +45,41 @@ const PLAIN = {
   "]": ["section", "next"],
   c: ["copy", ""],
   l: ["link", ""],
+  v: ["view", "heads"],
   "?": ["help", ""],
   Escape: ["ledger", ""],
 };
+
+/** @type {Record<string, [string, string]>} */
+const HEADS = {
+  ",": ["ask-by", "-1"],
+  ".": ["ask-by", "1"],
+  w: ["words", ""],
+  f: ["first", ""],
+  r: ["reading", "other"],
+  c: ["copy", ""],
+  l: ["link", ""],
+  v: ["view", "steps"],
+  "?": ["help", ""],
+  Escape: ["leave", ""],
+};
+
+/** Where the arrow keys move what; elsewhere they scroll.  @type {[string, string][]} */
+const REGIONS = [
+  [".thumbs", "thumb-move"],
+  [".pieces", "text-move"],
+  ["table.ledger", "move"],
+  [".head-part", "mark"],
+];
 
 /**
  * The action of a key press, with its argument; null where the key is not ours.
  * @param {KeyboardEvent} event
  * @param {Element | null} target
+ * @param {import("./types.js").ViewName} view
  * @returns {[string, string] | null}
  */
-export function actionOf(event, target) {
+export function actionOf(event, target, view) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return null;
   if (target?.closest("dialog")) return null;
   const { key } = event;
@@ -64,11 +88,31 @@ export function actionOf(event, target) {
     return key === "Escape" ? ["cancel", ""] : null;
   }
   if (target?.matches("input, select, textarea")) return key === "Escape" ? ["ledger", ""] : null;
+  if (view === "heads") return headsAction(event, target);
   const pressed = target?.matches("button") ?? false;
   if (key === " ") return event.shiftKey ? ["back", ""] : pressed ? null : ["next", ""];
   if (key in ARROWS) return [moved(target), ARROWS[key]];
   if (/^[1-9]$/.test(key)) return ["query", String(Number(key) - 1)];
   return PLAIN[key.length === 1 ? key.toLowerCase() : key] ?? null;
+}
+
+/**
+ * @param {KeyboardEvent} event
+ * @param {Element | null} target
+ * @returns {[string, string] | null}
+ */
+function headsAction({ key, shiftKey }, target) {
+  if (key in ARROWS) {
+    const region = REGIONS.find(([selector]) => target?.closest(selector));
+    return region ? [region[1], ARROWS[key]] : null;
+  }
+  if (key === "Enter" || key === " ") {
+    if (target?.matches(".heat-cells, #head-title")) return ["pick-mark", ""];
+    if (shiftKey && target?.matches(".thumb"))
+      return ["compare", target.getAttribute("data-arg") ?? ""];
+    return null;
+  }
+  return HEADS[key.length === 1 ? key.toLowerCase() : key] ?? null;
 }
 
 /** @param {Element | null} target */

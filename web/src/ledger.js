@@ -22,8 +22,12 @@ import { columnsOf, ledgerRows, rowNote, stepName } from "./steps.js";
 /** @typedef {import("./types.js").Cell} Cell */
 /** @typedef {import("./types.js").LedgerRow} LedgerRow */
 
-/** @param {Scene} scene @param {Set<string>} lights */
-export function ledgerPart(scene, lights) {
+/**
+ * @param {Scene} scene
+ * @param {Set<string>} lights
+ * @param {{whole?: boolean}} [how]  `whole`: every step is there, to be looked at only
+ */
+export function ledgerPart(scene, lights, { whole = false } = {}) {
   const { state, tokens, record } = scene;
   const title = h(
     "h2",
@@ -34,7 +38,7 @@ export function ledgerPart(scene, lights) {
   return h(
     "section",
     { class: "ledger-part", "data-key": "ledger", "aria-labelledby": "ledger-title" },
-    h("div", { class: "titled" }, title, switches(scene)),
+    h("div", { class: "titled" }, title, switches(scene, whole)),
     record
       ? table(scene, lights)
       : h("p", { class: "quiet panel waiting" }, "Asking for this row …"),
@@ -46,12 +50,12 @@ export function ledgerPart(scene, lights) {
       ),
     readoutLine(scene),
     note && h("p", { class: "note" }, note),
-    stepsLine(scene),
+    !whole && stepsLine(scene),
   );
 }
 
-/** Scale and the two readings of softmax.  @param {Scene} scene */
-function switches({ state }) {
+/** Scale and the two readings of softmax.  @param {Scene} scene @param {boolean} whole */
+function switches({ state }, whole) {
   const { editable, editable_reason: reason } = state.info;
   const reading = (/** @type {string} */ name) =>
     h(
@@ -67,19 +71,20 @@ function switches({ state }) {
   return h(
     "div",
     { class: "switches" },
-    h(
-      "button",
-      {
-        type: "button",
-        class: "switch",
-        role: "switch",
-        "data-act": "scale",
-        "aria-checked": String(state.scaled),
-        "aria-disabled": editable ? null : "true",
-        title: editable ? null : reason,
-      },
-      `scale ${state.scaled ? "on" : "off"}`,
-    ),
+    !whole &&
+      h(
+        "button",
+        {
+          type: "button",
+          class: "switch",
+          role: "switch",
+          "data-act": "scale",
+          "aria-checked": String(state.scaled),
+          "aria-disabled": editable ? null : "true",
+          title: editable ? null : reason,
+        },
+        `scale ${state.scaled ? "on" : "off"}`,
+      ),
     h(
       "span",
       { class: "choice", role: "group", "aria-label": "reading of softmax" },
@@ -197,8 +202,7 @@ function headCell({ keyTokens, record }, column) {
   if (column.kind === "sum")
     return h("th", { scope: "col", class: "margin" }, h("span", { class: "unseen" }, "adds up to"));
   const others = record?.keys.length ? "the other" : "all";
-  const text =
-    column.kind === "sink" ? "sink" : `${others} ${record?.rest?.count ?? 0} keys`;
+  const text = column.kind === "sink" ? "sink" : `${others} ${record?.rest?.count ?? 0} keys`;
   return h("th", { scope: "col", class: column.kind }, text);
 }
 
@@ -253,8 +257,7 @@ function cellText(cell, bar) {
 }
 
 /** @param {string} note */
-const breakable = (note) =>
-  piecesOf(note).flatMap((piece, i) => (i ? [h("wbr"), piece] : [piece]));
+const breakable = (note) => piecesOf(note).flatMap((piece, i) => (i ? [h("wbr"), piece] : [piece]));
 
 /** @param {Scene} scene */
 function readoutLine(scene) {

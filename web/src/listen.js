@@ -1,6 +1,7 @@
 // One listener for each kind of event: what was meant stands in data-act and data-arg.
 import { markEdges } from "./edges.js";
 import { actionOf } from "./keys.js";
+import { clickedCell, pointed, unpointed } from "./listen_heads.js";
 
 /** @typedef {import("./types.js").State} State */
 
@@ -9,6 +10,8 @@ import { actionOf } from "./keys.js";
  * @property {(name: string, argument: string) => void} act
  * @property {(changes: import("./actions.js").Changes) => void} update
  * @property {() => State} state
+ * @property {(changes: Partial<State>) => void} glance  redraws only what follows the pointer
+ * @property {() => import("./heads_scene.js").HeadsScene | null} heads
  */
 
 /** @param {Event} event */
@@ -31,9 +34,10 @@ export function listen(root, shadow, hands) {
     ["submit", (event) => submitted(event, hands)],
     ["focusout", (event) => left(event, hands)],
     ["pointerover", (event) => hovered(event, hands)],
+    ["pointermove", (event) => pointed(event, hands)],
   ];
   for (const [kind, listener] of inside) shadow.addEventListener(kind, listener, { signal });
-  root.addEventListener("pointerleave", () => hovered(null, hands), { signal });
+  root.addEventListener("pointerleave", () => gone(hands), { signal });
   shadow.addEventListener("scroll", () => markEdges(shadow), { signal, capture: true });
   root.ownerDocument.defaultView?.addEventListener("resize", () => markEdges(shadow), { signal });
   root.ownerDocument.addEventListener("keydown", (event) => pressed(event, root, shadow, hands), {
@@ -43,9 +47,15 @@ export function listen(root, shadow, hands) {
 }
 
 /** @param {Event} event @param {Hands} hands */
-function clicked(event, { act }) {
+function clicked(event, hands) {
+  const { act } = hands;
   const meant = elementOf(event)?.closest("[data-act]");
+  if (!meant) clickedCell(/** @type {PointerEvent} */ (event), hands);
   if (!meant || meant.hasAttribute("disabled")) return;
+  if (/** @type {MouseEvent} */ (event).shiftKey && meant.matches(".thumb")) {
+    act("compare", meant.getAttribute("data-arg") ?? "");
+    return;
+  }
   act(meant.getAttribute("data-act") ?? "", meant.getAttribute("data-arg") ?? "");
 }
 
@@ -73,8 +83,9 @@ function typed(event, { state, update }) {
  * @param {Event} event
  * @param {Hands} hands
  */
-function picked(event, { act, state, update }) {
+function picked(event, { act, update }) {
   const field = elementOf(event);
+  if (field instanceof HTMLSelectElement) act(field.getAttribute("data-choose") ?? "", field.value);
   const name = field?.getAttribute("data-change");
   if (!(field instanceof HTMLInputElement) || !name) return;
   const value = field.valueAsNumber;
@@ -85,7 +96,7 @@ function picked(event, { act, state, update }) {
     return;
   }
   update({ notice: `${name}: a whole number 0 … ${most}; got “${field.value}”.` });
-  field.value = String(state()[name === "query" ? "row" : name === "head" ? "head" : "batch"]);
+  field.value = field.getAttribute("value") ?? "";
 }
 
 /** @param {Event} event @param {Hands} hands */
@@ -114,6 +125,12 @@ function left(event, { act, state }) {
   });
 }
 
+/** @param {Hands} hands */
+function gone(hands) {
+  hovered(null, hands);
+  unpointed(hands);
+}
+
 /** @param {PointerEvent | null} event @param {Hands} hands */
 function hovered(event, { state, update }) {
   if (event && event.pointerType !== "mouse") return;
@@ -135,12 +152,12 @@ function hovered(event, { state, update }) {
  * @param {ShadowRoot} shadow
  * @param {Hands} hands
  */
-function pressed(event, root, shadow, { act }) {
+function pressed(event, root, shadow, { act, state }) {
   const path = event.composedPath();
   const outside = !path.includes(root) && event.target !== root.ownerDocument.body;
   if (event.defaultPrevented || outside || shadow.querySelector("dialog[open]")) return;
   const target = path.includes(root) && path[0] instanceof Element ? path[0] : null;
-  const action = actionOf(event, target);
+  const action = actionOf(event, target, state().view);
   if (!action) return;
   event.preventDefault();
   act(...action);

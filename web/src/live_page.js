@@ -1,8 +1,13 @@
 // One state and one drawing of it: every change goes through `update`, every wait through `wait`.
+import { settled } from "./capture_info.js";
 import { patch } from "./dom.js";
 import { markEdges } from "./edges.js";
+import { titleOf } from "./header.js";
+import { glanced } from "./head_part.js";
+import { headNeeds, headsScene } from "./heads_scene.js";
 import { HostError } from "./host_error.js";
-import { pageView } from "./page_view.js";
+import { headsView, pageView } from "./page_view.js";
+import { createPainter } from "./painter.js";
 import { writeHash } from "./place.js";
 import { needsOf, sceneOf } from "./scene.js";
 
@@ -18,13 +23,19 @@ const FOCUS = /** @type {Record<string, string[]>} */ ({
   article: ["#article-title"],
   turn: ["form input:checked", "form input", "form button"],
   verdict: [".verdict .plain", "form input[aria-invalid]", "form input:checked", "form input"],
+  head: ["#head-title"],
+  cells: [".heat-cells"],
+  thumb: [".thumb[tabindex='0']"],
+  piece: [".piece[tabindex='0']"],
 });
 
 /**
  * @typedef {object} LivePage
  * @property {() => State} state
  * @property {() => import("./scene.js").Scene} scene
+ * @property {() => import("./heads_scene.js").HeadsScene | null} heads  null in the view of steps
  * @property {(changes: Changes) => void} update
+ * @property {(changes: Partial<State>) => void} glance  redraws only what follows the pointer
  * @property {(promise: Promise<unknown>) => Promise<void>} wait
  */
 
@@ -39,38 +50,66 @@ const FOCUS = /** @type {Record<string, string[]>} */ ({
 export function livePage(root, shadow, page, source, first) {
   let state = first;
   let waiting = 0;
-  const scene = () => sceneOf(state, source);
+  const paint = createPainter();
+  const heads = () => (state.view === "heads" ? headsScene(state, source) : null);
+  const scene = () => heads()?.ledger ?? sceneOf(state, source);
 
   /** @param {Promise<unknown>} promise */
   const wait = async (promise) => {
     waiting++;
     root.dataset.state = "loading";
-    try {
-      await promise;
-      if (state.offline) state = { ...state, offline: null };
-    } catch (error) {
-      state = { ...state, offline: sentenceOf(error) };
-    } finally {
-      waiting--;
-    }
-    update({});
+    const asked = promise.then(() => null, sentenceOf);
+    update({ offline: await asked.finally(() => waiting--) });
   };
 
   /** @param {Changes} changes */
   const update = ({ focus, ...changes }) => {
-    state = { ...state, ...changes };
-    patch(page, pageView(scene()));
+    state = settled(state, changes);
+    const drawn = heads();
+    patch(page, drawn ? headsView(drawn) : pageView(sceneOf(state, source)));
+    if (drawn) paint(shadow, drawn);
     markEdges(shadow);
     root.dataset.state = waiting ? "loading" : "ready";
-    writeHash(state);
-    const missing = state.offline
-      ? []
-      : needsOf(scene()).filter(([op, args]) => !source.has(op, args));
-    if (missing.length) void wait(Promise.all(missing.map(([op, args]) => source.need(op, args))));
+    announce(root, state);
+    const needs = drawn ? headNeeds(drawn, source) : needsOf(sceneOf(state, source));
+    for (const [op, args] of state.offline ? [] : needs) {
+      if (!source.has(op, args) && !source.asking(op, args)) void wait(source.need(op, args));
+    }
     if (focus) focusOn(shadow, FOCUS[focus]);
   };
 
-  return { state: () => state, scene, update, wait };
+  /** @param {Partial<State>} changes */
+  const glance = (changes) => {
+    state = { ...state, ...changes };
+    const drawn = heads();
+    if (drawn) follow(shadow, drawn, paint);
+  };
+
+  return { state: () => state, scene, heads, update, glance, wait };
+}
+
+/**
+ * Where the page stands, in the address and in the window's title.
+ * @param {HTMLElement} root
+ * @param {State} state
+ */
+function announce(root, state) {
+  writeHash(state);
+  if (root.hasAttribute("data-softlookup")) document.title = `${titleOf(state.info)} - softlookup`;
+}
+
+/**
+ * Draw only what follows the pointer.
+ * @param {ShadowRoot} shadow
+ * @param {import("./heads_scene.js").HeadsScene} drawn
+ * @param {ReturnType<typeof createPainter>} paint
+ */
+function follow(shadow, drawn, paint) {
+  for (const [name, node] of glanced(drawn)) {
+    const there = shadow.querySelector(`[data-glance="${name}"]`);
+    if (there) patch(there, [...node.childNodes]);
+  }
+  paint(shadow, drawn, "lines");
 }
 
 /**
@@ -87,7 +126,7 @@ function focusOn(shadow, selectors) {
   const found = selectors.map((selector) => shadow.querySelector(selector));
   const element = found.find((candidate) => candidate !== null);
   if (!(element instanceof HTMLElement)) return;
-  element.focus({ preventScroll: element.matches(".headline") });
+  element.focus({ preventScroll: element.matches(".headline, .heat-cells") });
   if (element.matches(".headline")) scrollTo(element);
   if (element.matches("table.ledger td:not(.margin)"))
     element.scrollIntoView({ block: "nearest", inline: "nearest" }); // not behind a sticky column

@@ -1,20 +1,24 @@
 // The page: draws itself into an element and talks to one host.
 import { ACTIONS } from "./actions.js";
 import { traceRow } from "./arithmetic.js";
+import { infoOf } from "./capture_info.js";
 import { h, patch } from "./dom.js";
 import { errands } from "./errands.js";
 import { firstState } from "./first_state.js";
-import { titleOf } from "./header.js";
+import { HEAD_ACTIONS } from "./heads_actions.js";
+import { HEAT_CSS } from "./heat_style.js";
 import { copyDialog, helpDialog } from "./help.js";
 import { httpHost } from "./host_http.js";
+import { hostOf, staticHost } from "./host_static.js";
 import { listen } from "./listen.js";
 import { livePage, sentenceOf } from "./live_page.js";
 import { followHash, readHash } from "./place.js";
 import { problemOf, unedited } from "./problem.js";
 import { createSource, revive } from "./source.js";
 import { FIGURES_CSS } from "./style_figures.js";
+import { HEADS_CSS } from "./style_heads.js";
 import { DOCUMENT_CSS, PAGE_CSS } from "./style_page.js";
-import { fromHash } from "./url.js";
+import { captureIn } from "./url.js";
 
 /** @typedef {import("./types.js").Host} Host */
 
@@ -36,22 +40,31 @@ function sheetOf(css) {
  */
 export async function mount(root, host) {
   const shadow = root.attachShadow({ mode: "open" });
-  shadow.adoptedStyleSheets = [sheetOf(PAGE_CSS), sheetOf(FIGURES_CSS)];
+  shadow.adoptedStyleSheets = [PAGE_CSS, FIGURES_CSS, HEAT_CSS, HEADS_CSS].map(sheetOf);
   const page = h("div", { class: "page" });
   shadow.append(page);
   root.dataset.state = "loading";
   try {
-    const [{ json: info }, { json: lesson }] = await Promise.all([
-      host.call("info"),
-      host.call("lesson"),
-    ]);
-    if (root.hasAttribute(OWN)) document.title = `${titleOf(info)} - softlookup`;
-    return start(root, shadow, page, host, firstState(info, lesson, readHash()));
+    const [capture, { json: lesson }] = await Promise.all([captureOf(host), host.call("lesson")]);
+    return start(root, shadow, page, host, firstState(capture, lesson, readHash()));
   } catch (error) {
     patch(page, [h("p", { class: "alone", role: "alert" }, sentenceOf(error))]);
     root.dataset.state = "refused";
     return () => {};
   }
+}
+
+/**
+ * The capture that the address names, where it stands on the shelf; else the first.
+ * @param {Host} host
+ * @returns {Promise<import("./types.js").CaptureInfo>}
+ */
+async function captureOf(host) {
+  const { json } = await host.call("info");
+  const named = captureIn(readHash());
+  const there = json.shelf.some((/** @type {{id: string}} */ { id }) => id === named);
+  if (!there || named === null || named === json.capture) return json;
+  return (await host.call("info", { capture: named })).json;
 }
 
 /**
@@ -65,35 +78,66 @@ function start(root, shadow, page, host, first) {
   const source = createSource(host, first.info.limits.ledger_keys);
   const dialogs = { help: helpDialog(), copy: copyDialog() };
   shadow.append(dialogs.help, dialogs.copy);
-  const live = livePage(root, shadow, page, source, first);
+  const sized = { room: root.clientWidth, theme: themeNow() };
+  const live = livePage(root, shadow, page, source, { ...first, ...sized });
   const errand = errands({ ...live, source, dialogs });
   /** @param {string} name @param {string} argument */
   const act = (name, argument) => {
+    const heads = name in HEAD_ACTIONS ? live.heads() : null;
     if (name in errand) errand[name](argument);
+    else if (heads) live.update({ notice: "", ...HEAD_ACTIONS[name](heads, argument) });
     else live.update({ notice: "", ...ACTIONS[name]?.(live.scene(), argument) });
   };
-  const stop = listen(root, shadow, { act, update: live.update, state: live.state });
+  const stop = listen(root, shadow, { ...live, act });
   const unfollow = followHash((hash) => {
-    live.update(fromHash(hash, first.info));
+    errand.follow(hash);
     act("retry", ""); // a new link to a viewer that was started again
   });
+  const unsized = followSize(root, live);
   live.update({});
   errand.turn("");
   return () => {
     stop();
+    unsized();
     unfollow();
     shadow.replaceChildren();
     delete root.dataset.state;
   };
 }
 
+const DARK = "(prefers-color-scheme: dark)";
+
+/** @returns {import("./types.js").State["theme"]} */
+const themeNow = () => (matchMedia(DARK).matches ? "dark" : "light");
+
+/**
+ * Draw anew where the page's width or its scheme changes.
+ * @param {HTMLElement} root
+ * @param {import("./live_page.js").LivePage} live
+ * @returns {() => void} what stops it
+ */
+function followSize(root, { state, update }) {
+  const observer = new ResizeObserver(() => {
+    if (root.clientWidth !== state().room) update({ room: root.clientWidth });
+  });
+  observer.observe(root);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const scheme = matchMedia(DARK);
+  scheme.addEventListener("change", () => update({ theme: themeNow() }), { signal });
+  return () => {
+    observer.disconnect();
+    stopping.abort();
+  };
+}
+
 // The arithmetic stands beside the page, so that it can be compared with the package's own.
-export { problemOf, revive, traceRow, unedited };
+export { hostOf, infoOf, problemOf, revive, traceRow, unedited };
 
 const own = document.querySelector(`[${OWN}]`);
 if (own instanceof HTMLElement) {
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheetOf(DOCUMENT_CSS)];
-  void mount(own, httpHost());
+  void mount(own, staticHost() ?? httpHost());
   // The right link, opened in the tab that was refused, changes only the fragment.
   addEventListener("hashchange", () => {
     if (own.dataset.state === "refused") location.reload();

@@ -2,7 +2,8 @@ import { h } from "./dom.js";
 import { turnPart } from "./exercises.js";
 import { gridPart } from "./grid.js";
 import { header, notices } from "./header.js";
-import { footer } from "./help.js";
+import { headsMain } from "./heads_page.js";
+import { footer, headsFooter } from "./help.js";
 import { layerPart } from "./layer.js";
 import { ledgerPart } from "./ledger.js";
 import { articlePart, contentsPart, recapPart } from "./lesson_text.js";
@@ -11,7 +12,17 @@ import { hasLayer, isUnfolded, pointOf } from "./scene.js";
 import { tokensTable } from "./tokens_table.js";
 
 /**
- * The whole page, drawn anew from the scene; `patch` keeps what is already there.
+ * The page of a model's heads.
+ * @param {import("./heads_scene.js").HeadsScene} scene
+ * @returns {Node[]}
+ */
+export function headsView(scene) {
+  const { state } = scene;
+  return [header(state), ...notices(state), headsMain(scene), headsFooter()];
+}
+
+/**
+ * The whole page of steps, drawn anew from the scene; `patch` keeps what is already there.
  * @param {import("./scene.js").Scene} scene
  * @returns {Node[]}
  */

@@ -29,8 +29,8 @@ const WINDOW = 8; // rows of the grid where not every query fits
  * @property {number} gridTop  the weight at the dark end of the ramp
  */
 
-/** @param {State} state */
-export const editKey = (state) => `${state.batch}/${state.head}`;
+/** @param {Pick<State, "stage" | "batch" | "head">} place */
+export const editKey = ({ stage, batch, head }) => `${stage}/${batch}/${head}`;
 
 /**
  * Every row is in the grid from the start where the numbers are not the lesson's.
@@ -47,8 +47,8 @@ const isSmall = ({ info }) =>
 
 /** @param {State} state @param {Source} source @returns {Scene} */
 export function sceneOf(state, source) {
-  const { info, batch, head } = state;
-  const arrays = info.editable ? (source.arrays(batch, head) ?? null) : null;
+  const { info } = state;
+  const arrays = info.editable ? (source.arrays(state) ?? null) : null;
   const edit = state.edits[editKey(state)] ?? null;
   const local = (edit !== null || !state.scaled) && arrays !== null;
   const numbers = edit ?? (arrays && unedited(info, arrays));
@@ -57,7 +57,7 @@ export function sceneOf(state, source) {
   /** @type {Map<number, LedgerRecord>} */
   const computed = new Map();
   const recordOf = (/** @type {number} */ row) => {
-    if (!problem) return source.record(batch, head, row) ?? null;
+    if (!problem) return source.record(state, row) ?? null;
     const known = computed.get(row) ?? traceRow(problem, row, info.limits.ledger_keys);
     computed.set(row, known);
     return known;
@@ -122,7 +122,7 @@ function gridOf({ state, tokens, keyTokens, small, record, recordOf }, source) {
   }
   const gridRows = windowRows(state);
   const gridKeys = record?.keys ?? [];
-  const found = record && source.weights(state.batch, state.head, gridRows, gridKeys);
+  const found = record && source.weights(state, gridRows, gridKeys);
   const gridCell = (/** @type {number} */ row, /** @type {number} */ c) => {
     const r = gridRows.indexOf(row);
     return found ? { weight: found.weights[r][c], visible: found.visible[r][c] } : null;
@@ -145,16 +145,16 @@ function largest(weights) {
  * @returns {[string, Record<string, string>][]}
  */
 export function needsOf({ state, small, tokens, record, gridRows, gridKeys }) {
-  const { info, batch, head } = state;
+  const { info } = state;
   const top = info.limits.ledger_keys;
   /** @type {[string, Record<string, string>][]} */
   const needs = [];
-  if (info.editable) needs.push(["arrays", headArgs(batch, head)]);
+  if (info.editable) needs.push(["arrays", headArgs(state)]);
   const edited = editKey(state) in state.edits;
   const rows = edited ? [] : small ? tokens.map((_, i) => i) : [state.row];
-  for (const row of rows) needs.push(["trace", traceArgs(batch, head, row, top)]);
+  for (const row of rows) needs.push(["trace", traceArgs(state, row, top)]);
   if (!small && record && gridKeys.length)
-    needs.push(["weights", weightArgs(batch, head, gridRows, gridKeys)]);
+    needs.push(["weights", weightArgs(state, gridRows, gridKeys)]);
   return needs;
 }
 

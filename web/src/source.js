@@ -1,12 +1,25 @@
-// What the server has told us, kept: records, arrays and weights, each asked for once.
+// What the server has told us, kept: each question is asked once.
+import { HostError } from "./host_error.js";
 
 /** @typedef {import("./types.js").Host} Host */
 /** @typedef {import("./types.js").LedgerRecord} LedgerRecord */
 /** @typedef {import("./types.js").Arrays} Arrays */
+/** @typedef {import("./types.js").State} State */
 /** @typedef {{weights: number[][], visible: boolean[][]}} Weights */
+/** @typedef {Record<string, string>} Args */
+/** @typedef {Pick<State, "capture" | "stage" | "batch" | "head">} Place */
 
-const NUMERIC = new Set(["trace", "arrays", "weights"]);
-const TEXTS = new Set(["token", "tokens", "key_tokens"]);
+/**
+ * @typedef {object} Answer
+ * @property {any} json
+ * @property {Uint8Array | null} bytes
+ * @property {string} [refused]  the sentence that came instead
+ */
+
+const NUMERIC = new Set(["trace", "arrays", "weights", "overview", "facts", "everywhere"]);
+const TEXTS = new Set(["token", "tokens", "key_tokens", "what", "backend"]);
+const SHOWN = new Set(["overview", "grid", "facts", "everywhere"]); // refusals stand where answers would
+const MOST = 2 ** 27; // bytes of grids that are kept
 /** @type {Record<string, number>} */
 const UNUSUAL = { NaN: NaN, Infinity: Infinity, "-Infinity": -Infinity };
 
@@ -27,41 +40,49 @@ export function revive(value) {
 
 /**
  * @typedef {object} Source
- * @property {(batch: number, head: number, row: number) => LedgerRecord | undefined} record
- * @property {(batch: number, head: number) => Arrays | undefined} arrays
- * @property {(batch: number, head: number, rows: number[], keys: number[]) => Weights | undefined} weights
- * @property {(op: string, args: Record<string, string>) => boolean} has
- * @property {(op: string, args: Record<string, string>) => Promise<void>} need
- * @property {(op: string, args: Record<string, string>) => Promise<any>} ask  not kept
+ * @property {(place: Place, row: number) => LedgerRecord | undefined} record
+ * @property {(place: Place) => Arrays | undefined} arrays
+ * @property {(place: Place, rows: number[], keys: number[]) => Weights | undefined} weights
+ * @property {(op: string, args: Args) => Answer | undefined} answer
+ * @property {(op: string, args: Args) => boolean} has
+ * @property {(op: string, args: Args) => boolean} asking  the answer is on its way
+ * @property {(op: string, args: Args) => Promise<void>} need
+ * @property {(op: string, args: Args) => Promise<any>} ask  not kept
+ * @property {<T>(from: object, name: string, make: () => T) => T} made  what is worked out of an answer, once
  */
 
-/** @param {string} op @param {Record<string, string>} args */
+/** @param {string} op @param {Args} args */
 const address = (op, args) => `${op}?${new URLSearchParams(args)}`;
 
 /** @param {Host} host @param {number} top @returns {Source} */
 export function createSource(host, top) {
-  /** @type {Map<string, any>} */
+  /** @type {Map<string, Answer>} */
   const known = new Map();
   /** @type {Map<string, Promise<void>>} */
   const asked = new Map();
-  const ask = async (/** @type {string} */ op, /** @type {Record<string, string>} */ args) => {
-    const { json } = await host.call(op, args);
-    return NUMERIC.has(op) ? revive(json) : json;
+  const answered = async (/** @type {string} */ op, /** @type {Args} */ args) => {
+    const { json, bytes } = await host.call(op, args);
+    return { json: NUMERIC.has(op) ? revive(json) : json, bytes };
   };
+  const json = (/** @type {string} */ op, /** @type {Args} */ args) =>
+    known.get(address(op, args))?.json;
   return {
-    record: (batch, head, row) => known.get(address("trace", traceArgs(batch, head, row, top))),
-    arrays: (batch, head) => known.get(address("arrays", headArgs(batch, head))),
-    weights: (batch, head, rows, keys) =>
-      known.get(address("weights", weightArgs(batch, head, rows, keys))),
-    ask,
+    record: (place, row) => json("trace", traceArgs(place, row, top)),
+    arrays: (place) => json("arrays", headArgs(place)),
+    weights: (place, rows, keys) => json("weights", weightArgs(place, rows, keys)),
+    answer: (op, args) => known.get(address(op, args)),
+    ask: async (op, args) => (await answered(op, args)).json,
     has: (op, args) => known.has(address(op, args)),
+    made: maker(),
+    asking: (op, args) => asked.has(address(op, args)),
     need(op, args) {
       const name = address(op, args);
       if (known.has(name)) return Promise.resolve();
       const running =
         asked.get(name) ??
-        ask(op, args)
-          .then((answer) => void known.set(name, answer))
+        answered(op, args)
+          .catch((error) => refusal(op, error))
+          .then((answer) => keep(known, name, answer))
           .finally(() => asked.delete(name));
       asked.set(name, running);
       return running;
@@ -69,19 +90,62 @@ export function createSource(host, top) {
   };
 }
 
-/** @param {number} batch @param {number} head */
-export const headArgs = (batch, head) => ({ batch: String(batch), head: String(head) });
+/** @returns {Source["made"]} */
+function maker() {
+  /** @type {WeakMap<object, Map<string, any>>} */
+  const worked = new WeakMap();
+  return (from, name, make) => {
+    const there = worked.get(from) ?? new Map();
+    worked.set(from, there);
+    if (!there.has(name)) there.set(name, make());
+    return there.get(name);
+  };
+}
 
-/** @param {number} batch @param {number} head @param {number} row @param {number} top */
-export const traceArgs = (batch, head, row, top) => ({
-  ...headArgs(batch, head),
+/** @param {string} op @param {unknown} error @returns {Answer} */
+function refusal(op, error) {
+  if (SHOWN.has(op) && error instanceof HostError && error.kind === "refused")
+    return { json: null, bytes: null, refused: error.message };
+  throw error;
+}
+
+/**
+ * Grids are large: the oldest ones are forgotten.
+ * @param {Map<string, Answer>} known
+ * @param {string} name
+ * @param {Answer} answer
+ */
+function keep(known, name, answer) {
+  known.set(name, answer);
+  const sizes = [...known].map(([, { bytes }]) => bytes?.byteLength ?? 0);
+  let total = sizes.reduce((sum, size) => sum + size, 0);
+  if (total <= MOST) return;
+  for (const [old, { bytes }] of [...known]) {
+    if (total <= MOST / 2 || old === name) break;
+    if (!bytes || !old.startsWith("grid?")) continue;
+    known.delete(old);
+    total -= bytes.byteLength;
+  }
+}
+
+/** @param {Place} place @returns {Args} */
+export const headArgs = ({ capture, stage, batch, head }) => ({
+  capture: capture.capture,
+  layer: String(stage),
+  batch: String(batch),
+  head: String(head),
+});
+
+/** @param {Place} place @param {number} row @param {number} top @returns {Args} */
+export const traceArgs = (place, row, top) => ({
+  ...headArgs(place),
   row: String(row),
   top: String(top),
 });
 
-/** @param {number} batch @param {number} head @param {number[]} rows @param {number[]} keys */
-export const weightArgs = (batch, head, rows, keys) => ({
-  ...headArgs(batch, head),
+/** @param {Place} place @param {number[]} rows @param {number[]} keys @returns {Args} */
+export const weightArgs = (place, rows, keys) => ({
+  ...headArgs(place),
   rows: rows.join(","),
   keys: keys.join(","),
 });

@@ -9,16 +9,57 @@
  * @typedef {object} Sizes
  * @property {number} batch
  * @property {number} heads
+ * @property {number} kv_heads
+ * @property {number} group  query heads that share one of them
  * @property {number} q_len
  * @property {number} kv_len
  * @property {number} head_dim
  * @property {number | null} value_dim
  *
- * @typedef {object} Info  the answer of op `info`
+ * @typedef {object} AxisInfo  what stands along the queries or the keys
+ * @property {string[]} tokens
+ * @property {number[] | null} words  the word of each token; -1: of none
+ * @property {[number, number][]} padding  spans of tokens that only fill up the batch
+ *
+ * @typedef {object} LayerInfo  one recorded lookup
+ * @property {string} label
+ * @property {string} name
+ * @property {number} number
+ * @property {string} part
+ * @property {number[]} heads  their numbers in the model
+ * @property {number[]} batch_shape
+ * @property {string} dtype
+ * @property {Sizes} sizes
+ * @property {Info["options"]} options
+ * @property {boolean} editable
+ * @property {string | null} editable_reason
+ * @property {number[]} queries  which axis; one for all batch entries, or one for each
+ * @property {number[]} keys
+ *
+ * @typedef {object} CaptureInfo  the answer of op `info`
+ * @property {string} version
+ * @property {string[]} modes
+ * @property {string} capture  its id on the shelf
+ * @property {{id: string, title: string, source: string}[]} shelf
+ * @property {string} title
+ * @property {string} source  "lesson" where it is the worked example
+ * @property {Record<string, string>} about
+ * @property {AxisInfo[]} axes
+ * @property {LayerInfo[]} layers
+ * @property {Limits} limits
+ *
+ * @typedef {object} Limits
+ * @property {number} edit_tokens
+ * @property {number} edit_dims
+ * @property {number} ledger_keys
+ * @property {number} grid_cells
+ * @property {number} thumbnail
+ *
+ * @typedef {object} Info  one lookup of a capture, as the steps read it; derived, see capture_info.js
  * @property {string} version
  * @property {string[]} modes
  * @property {string} title
- * @property {"lesson" | "file" | "lookup"} source
+ * @property {string} source
  * @property {number[]} batch_shape
  * @property {Sizes} sizes
  * @property {string[]} tokens
@@ -28,7 +69,7 @@
  *   bias: boolean, sinks: boolean, kv_lens: unknown, softcap: number | null, scale: number}} options
  * @property {boolean} editable
  * @property {string | null} editable_reason
- * @property {{edit_tokens: number, edit_dims: number, ledger_keys: number}} limits
+ * @property {Limits} limits
  *
  * @typedef {object} Arrays  the answer of op `arrays`: one head, to compute with on the page
  * @property {number[][]} query
@@ -62,6 +103,7 @@
  * @property {number} scale
  * @property {number | null} softcap
  * @property {number | null} q_offset
+ * @property {number} [value_dim]  where there may be no key to tell it
  *
  * @typedef {object} LedgerRecord  every step of one query's row, as op `trace` answers it
  * @property {number} row
@@ -162,11 +204,36 @@
  * @property {string[]} recap
  * @property {{skill: string, text: string}[]} checklist
  *
+ * @typedef {"steps" | "heads"} ViewName
+ * @typedef {"none" | "heads" | "layers" | "both"} Average  over what the weights are averaged
+ * @typedef {[number, number]} Pair  a query and a key, as positions
+ * @typedef {{stage: number, head: number}} HeadAt  a layer and a head, as positions in the capture
+ *
  * @typedef {object} State  all that a person has chosen; whatever can be derived is not here
+ * @property {CaptureInfo} capture
  * @property {Info} info
+ * @property {Record<string, Partial<State>>} shelved  the places in captures that were left
  * @property {Lesson} lesson
+ * @property {ViewName} view
+ * @property {number} stage  which layer, as a position in the capture
  * @property {number} batch
- * @property {number} head
+ * @property {number} head  a position in the layer
+ * @property {boolean} open  a head is opened
+ * @property {boolean} picked  a query is picked in the heads view: `row`
+ * @property {number | null} key  the picked key
+ * @property {HeadAt | null} compare
+ * @property {Average} average
+ * @property {boolean} words
+ * @property {boolean} first  the colours count the first key
+ * @property {Pair} corner  where the shown part of a large grid begins
+ * @property {HeadAt} thumb  the thumbnail that Tab reaches
+ * @property {boolean} follow  the ledger's cursor stands at the picked key
+ * @property {Pair | null} mark  the cell of the grid that the arrow keys move
+ * @property {Pair | null} point  the cell under the pointer; key -1 is the sink
+ * @property {HeadAt | null} over  the thumbnail under the pointer
+ * @property {boolean} wide  every dimension of the vectors is shown
+ * @property {number} room  pixels that the page is wide
+ * @property {"light" | "dark"} theme
  * @property {number} row
  * @property {Progress} step
  * @property {boolean} scaled
@@ -174,7 +241,7 @@
  * @property {Cursor} cursor
  * @property {Cursor | null} hover
  * @property {number[]} seen  rows that have entered the grid
- * @property {Record<string, Edit>} edits  by "batch/head"
+ * @property {Record<string, Edit>} edits  by "stage/batch/head"
  * @property {Editing | null} editing
  * @property {Spot} spot
  * @property {string | null} trouble  one sentence about the last wrong input

@@ -1,7 +1,10 @@
 // The address keeps the place and, where they are few, the changed numbers. A fragment can come
 // from anywhere: every field is checked, and what does not fit is left out.
+import { firstView, infoOf } from "./capture_info.js";
 import { editKey } from "./scene.js";
 import { ORDER } from "./steps.js";
+import { readHeads, writeHeads } from "./url_heads.js";
+import { whole } from "./url_numbers.js";
 
 /** @typedef {import("./types.js").State} State */
 /** @typedef {import("./types.js").Info} Info */
@@ -9,11 +12,25 @@ import { ORDER } from "./steps.js";
 
 const MOST = 4000; // characters of changed numbers that an address carries
 const LONGEST_NAME = 200;
+/** @type {readonly import("./types.js").ViewName[]} */
+const VIEWS = ["steps", "heads"];
+const PLACES = ["q", "n", "L", "h"]; // fields that say where in the capture
 
 /** @param {State} state */
 export function toHash(state) {
   const fields = new URLSearchParams();
+  const { capture } = state;
+  if (capture.capture !== capture.shelf[0]?.id) fields.set("c", capture.capture);
+  if (state.view === "heads") writeHeads(state, fields);
+  else writeSteps(state, fields);
+  return fields.toString();
+}
+
+/** @param {State} state @param {URLSearchParams} fields */
+function writeSteps(state, fields) {
+  if (firstView(state.capture) !== "steps") fields.set("v", "steps");
   fields.set("q", String(state.row));
+  if (state.stage) fields.set("L", String(state.stage));
   if (state.batch) fields.set("b", String(state.batch));
   if (state.head) fields.set("h", String(state.head));
   fields.set("step", state.step);
@@ -26,7 +43,6 @@ export function toHash(state) {
   const edit = state.edits[editKey(state)];
   const numbers = edit ? JSON.stringify(edit) : "";
   if (numbers && numbers.length <= MOST) fields.set("n", numbers);
-  return fields.toString();
 }
 
 /** Do the changed numbers fit into the address?  @param {State} state */
@@ -35,28 +51,45 @@ export function fitsHash(state) {
   return !edit || JSON.stringify(edit).length <= MOST;
 }
 
-/** @param {string | null} text @param {number} below */
-function whole(text, below) {
-  return text !== null && /^\d{1,9}$/.test(text) && Number(text) < below ? Number(text) : null;
-}
-
 /** @param {string | null} text @returns {import("./types.js").StepId | null} */
 const stepId = (text) => ORDER.find((id) => id === text) ?? null;
 
+/** The capture that an address names, if any.  @param {string} hash */
+export const captureIn = (hash) => new URLSearchParams(hash.replace(/^#/, "")).get("c");
+
 /**
  * @param {string} hash
- * @param {Info} info
+ * @param {import("./types.js").CaptureInfo} capture  the one that the address names
  * @returns {Partial<State>}
  */
-export function fromHash(hash, info) {
+export function fromHash(hash, capture) {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
-  const batches = info.batch_shape.reduce((product, n) => product * n, 1);
-  const batch = whole(fields.get("b"), batches) ?? 0;
-  const head = whole(fields.get("h"), info.sizes.heads) ?? 0;
+  const stage = whole(fields.get("L"), capture.layers.length) ?? 0;
+  const { batch, heads } = capture.layers[stage].sizes;
+  const entry = whole(fields.get("b"), batch) ?? 0;
+  const head = whole(fields.get("h"), heads) ?? 0;
+  const place = { stage, batch: entry, head };
+  const asked = VIEWS.find((name) => name === fields.get("v"));
+  const says = asked !== undefined || PLACES.some((name) => fields.has(name));
+  const view = asked ?? firstView(capture);
+  if (view === "heads") return says ? readHeads(fields, capture, place) : {};
+  return {
+    ...(says ? { view } : {}),
+    ...fromSteps(fields, infoOf(capture, stage, entry), place),
+  };
+}
+
+/**
+ * @param {URLSearchParams} fields
+ * @param {Info} info
+ * @param {{stage: number, batch: number, head: number}} place
+ * @returns {Partial<State>}
+ */
+function fromSteps(fields, info, place) {
   const edit = info.editable ? editFrom(fields.get("n"), info) : null;
   const rows = edit ? edit.tokens.length : info.sizes.q_len;
   /** @type {Partial<State>} */
-  const found = fields.has("q") || fields.has("n") ? { batch, head } : {};
+  const found = PLACES.some((name) => fields.has(name)) ? place : {};
   const row = whole(fields.get("q"), rows);
   if (row !== null) found.row = row;
   const step = fields.get("step") === "none" ? "none" : stepId(fields.get("step"));
@@ -70,7 +103,7 @@ export function fromHash(hash, info) {
   const section = whole(fields.get("s"), 100);
   if (section !== null) found.section = section;
   if (fields.get("all") === "1") found.layer = true;
-  if (edit) found.edits = { [`${batch}/${head}`]: edit };
+  if (edit) found.edits = { [editKey(place)]: edit };
   return found;
 }
 

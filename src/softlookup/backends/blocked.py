@@ -10,24 +10,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from softlookup.arrays import Array, IntArray, cast_finite
+from softlookup.arrays import Array, BoolArray, IntArray, cast_finite
+from softlookup.facts import Facts, Findings, room_for, wanted
 from softlookup.partials import (
-    Answer,
     Part,
     add_sinks,
     empty_part,
     finish,
     merge,
     part_of_scores,
+    row_facts,
     weights_of_scores,
 )
-from softlookup.problem import Facts, Problem
+from softlookup.problem import Problem
+from softlookup.tallies import Wanted
 from softlookup.visibility import (
     Tile,
     free_keys,
     indices,
     key_span,
     overlay_tile,
+    readers,
     row_limits,
     visible,
 )
@@ -40,6 +43,7 @@ _TILE_CELLS = 2**20
 _TILE_KEYS = 2048
 _NARROW_ROWS = 256  # with causal or a window: shorter tiles skip more of what is hidden
 _MOST_KEYS = 4096  # a float32 sum in one go; longer ones would lose digits
+_NO_FACTS = Facts()
 
 
 def missing() -> str | None:
@@ -52,21 +56,64 @@ def unsupported(problem: Problem, facts: Facts) -> str | None:  # noqa: ARG001 (
     return None
 
 
-def forward(problem: Problem, facts: Facts) -> Answer:  # noqa: ARG001 (lse costs nothing here)
-    """Return out (batch, heads, q_len, value_dim) and lse (batch, heads, q_len)."""
+def forward(problem: Problem, facts: Facts) -> Findings:
+    """Return out, lse and the facts asked for."""
     rows = (problem.batch, problem.heads, problem.q_len)
     out = np.empty((*rows, problem.value_dim), problem.dtype)
     lse = np.empty(rows, problem.compute_dtype)
+    found = room_for(problem, facts)
+    state = np.empty((2, *rows), problem.compute_dtype) if facts.received else None
     plan = _plan(problem, problem.q_len)
     scratch = plan.scratch(problem)
     with np.errstate(all="ignore"):  # NaN and inf are answers, not accidents
         for batch, kv_heads, some in _row_tiles(problem, problem.q_len, plan):
             tile = Tile(batch, kv_heads, some, slice(0, problem.kv_len))
-            answer = finish(_part(problem, tile, problem.value, plan.keys, scratch))
-            heads = tile.heads(problem)
-            out[batch, heads, some] = _unfold(answer.out, problem)
-            lse[batch, heads, some] = _unfold(answer.lse, problem)
-    return Answer(out, lse)
+            whole = _part(problem, tile, problem.value, plan.keys, scratch, facts=facts)
+            at = batch, tile.heads(problem), some
+            answer = finish(whole)
+            out[at] = _unfold(answer.out, problem)
+            lse[at] = _unfold(answer.lse, problem)
+            sinks = _sinks(problem, tile) if facts.sink else None
+            for room, fact in zip(found, row_facts(whole, sinks), strict=True):
+                if room is not None and fact is not None:
+                    room[at] = _unfold(fact, problem)
+            if state is not None:
+                state[0][at] = _unfold(whole.row_max, problem)
+                state[1][at] = _unfold(whole.row_sum, problem)
+        received = None if state is None else _received(problem, facts, state, scratch)
+    counts = readers(problem, facts.from_rows) if facts.normalised else None
+    return Findings(out, lse, found, received, counts)
+
+
+def _received(problem: Problem, facts: Facts, state: Array, scratch: Array) -> Array:
+    """Return what every key receives: a second pass.
+
+    `state` holds row_max and row_sum, (2, batch, heads, q_len). Rows are summed by a product within
+    a tile, in float64 over tiles.
+    """
+    sums = np.zeros((problem.batch, problem.heads, problem.kv_len))
+    some = facts.from_rows
+    rows = np.arange(problem.q_len) if some is None else np.flatnonzero(some.any(axis=0))
+    plan = _plan(problem, len(rows))
+    if plan.cells(problem) > scratch.size:
+        scratch = plan.scratch(problem)
+    for batch, kv_heads, at in _row_tiles(problem, len(rows), plan):
+        tile = Tile(batch, kv_heads, rows[at], slice(0, problem.kv_len))
+        if len(rows) == problem.q_len:
+            tile = tile._replace(rows=at)  # a slice reads masks in place
+        row_max, row_sum = (
+            _fold(part[batch, tile.heads(problem)][:, :, rows[at]], problem, tile) for part in state
+        )
+        whole = Part(row_max, row_sum, row_sum[..., None][..., :0], np.ones(row_max.shape, bool))
+        count = None if some is None else some[batch][:, None, None, rows[at], None]
+        for part in _score_tiles(problem, tile, plan.keys, scratch):
+            weights = weights_of_scores(part.scores, part.sees, whole, part.free)
+            if count is not None and not count.all():
+                np.copyto(weights, 0.0, where=~count)
+            ones = np.ones((1, weights.shape[-2]), weights.dtype)
+            to = batch, tile.heads(problem), part.keys
+            sums[to] += _unfold(ones @ weights, problem)[:, :, 0]
+    return sums
 
 
 def weights(problem: Problem, rows: IntArray, keys: IntArray) -> Array:
@@ -96,9 +143,13 @@ class _Plan(NamedTuple):
     rows: int
     keys: int
 
+    def cells(self, problem: Problem) -> int:
+        """Return how many scores the largest tile holds."""
+        return prod(self) * problem.group
+
     def scratch(self, problem: Problem) -> Array:
         """Return room for the scores of the largest tile: fresh memory for each would cost more."""
-        return np.empty(prod(self) * problem.group, problem.compute_dtype)
+        return np.empty(self.cells(problem), problem.compute_dtype)
 
 
 def _plan(problem: Problem, rows: int) -> _Plan:
@@ -132,15 +183,25 @@ def _cuts(length: int, step: int) -> Iterator[slice]:
         yield slice(start, min(start + step, length))
 
 
-def _part(problem: Problem, tile: Tile, value: Array | None, key_step: int, scratch: Array) -> Part:
-    """Return the whole state of a tile's rows over all keys, sinks included.
+class _ScoreTile(NamedTuple):
+    """Scores of some keys; the first `free` of them every row sees, `sees` tells of the others."""
 
-    Leading axes are (batch, kv_heads, group, rows).
+    keys: slice
+    scores: Array
+    sees: BoolArray | None
+    free: int
+
+
+def _score_tiles(
+    problem: Problem, tile: Tile, key_step: int, scratch: Array
+) -> Iterator[_ScoreTile]:
+    """Yield the scores of a tile's rows (batch, kv_heads, group, rows, keys), in `scratch`.
+
+    Tiles that no row may see are left out.
     """
     limits = row_limits(problem, tile.batch, tile.rows)
     first, last = key_span(problem, limits)
     query = _scaled_query(problem, tile)
-    whole: Part | None = None
     for begin in range(first - first % key_step, last, key_step):
         keys = slice(max(begin, first), min(begin + key_step, last))
         free = free_keys(problem, limits, keys)
@@ -148,17 +209,55 @@ def _part(problem: Problem, tile: Tile, value: Array | None, key_step: int, scra
         sees = visible(problem, some, limits)
         if not free and sees is not None and not sees.any():
             continue
-        some = tile._replace(keys=keys)
-        scores = _scores(problem, some, query, scratch)
-        part = part_of_scores(scores, sees, _values(problem, some, value), free)
+        scores = _scores(problem, tile._replace(keys=keys), query, scratch)
+        yield _ScoreTile(keys, scores, sees, free)
+
+
+def _part(
+    problem: Problem,
+    tile: Tile,
+    value: Array | None,
+    key_step: int,
+    scratch: Array,
+    *,
+    facts: Facts = _NO_FACTS,
+) -> Part:
+    """Return the whole state of a tile's rows over all keys, sinks included.
+
+    Leading axes are (batch, kv_heads, group, rows).
+    """
+    rows = indices(tile.rows, problem.q_len)
+    whole: Part | None = None
+    for keys, scores, sees, free in _score_tiles(problem, tile, key_step, scratch):
+        values = _values(problem, tile._replace(keys=keys), value)
+        want = wanted(facts, problem, tile.batch, rows, keys)
+        part = part_of_scores(scores, sees, values, free, want)
         whole = part if whole is None else merge(whole, part)
     if whole is None:
-        value_dim = 0 if value is None else value.shape[3]
-        whole = empty_part(query.shape[:-1], value_dim, query.dtype)
+        want = wanted(facts, problem, tile.batch, rows, slice(0, 0))
+        whole = _nothing_seen(problem, tile, 0 if value is None else value.shape[3], want)
     if problem.sinks is not None:
-        sinks = problem.sinks[tile.heads(problem)].reshape(query.shape[1], problem.group, 1)
-        whole = add_sinks(whole, sinks)
+        whole = add_sinks(whole, _sinks(problem, tile))
     return whole
+
+
+def _nothing_seen(problem: Problem, tile: Tile, value_dim: int, want: Wanted | None) -> Part:
+    axes = (
+        (tile.batch, problem.batch),
+        (tile.kv_heads, problem.kv_heads),
+        (tile.rows, problem.q_len),
+    )
+    batch, kv_heads, rows = (len(indices(chosen, length)) for chosen, length in axes)
+    shape = (batch, kv_heads, problem.group, rows)
+    return empty_part(shape, value_dim, problem.compute_dtype, want)
+
+
+def _sinks(problem: Problem, tile: Tile) -> Array:
+    """Return the logits of a tile's heads, (kv_heads, group, 1)."""
+    if problem.sinks is None:
+        raise ValueError("a lookup without sinks has no logits to add")
+    kv_heads = len(indices(tile.kv_heads, problem.kv_heads))
+    return problem.sinks[tile.heads(problem)].reshape(kv_heads, problem.group, 1)
 
 
 def _scaled_query(problem: Problem, tile: Tile) -> Array:
@@ -233,3 +332,9 @@ def _within(dtype: np.dtype[Any], number: float) -> float:
 def _unfold(array: Array, problem: Problem) -> Array:
     """Turn (batch, kv_heads, group, rows, ...) into (batch, heads, rows, ...)."""
     return array.reshape(array.shape[0], array.shape[1] * problem.group, *array.shape[3:])
+
+
+def _fold(array: Array, problem: Problem, tile: Tile) -> Array:
+    """Turn (batch, heads, rows) of a tile into (batch, kv_heads, group, rows)."""
+    kv_heads = len(indices(tile.kv_heads, problem.kv_heads))
+    return array.reshape(len(array), kv_heads, problem.group, array.shape[-1])

@@ -9,8 +9,8 @@ from typing import Protocol
 from softlookup.arrays import Array, IntArray
 from softlookup.backends import blocked
 from softlookup.errors import BackendError, OptionError
-from softlookup.partials import Answer
-from softlookup.problem import Facts, Problem
+from softlookup.facts import Facts, Findings
+from softlookup.problem import Problem
 
 
 class Backend(Protocol):
@@ -24,7 +24,7 @@ class Backend(Protocol):
     def unsupported(self, problem: Problem, facts: Facts) -> str | None:
         """Return why it cannot take this problem, as a sentence, or None."""
 
-    def forward(self, problem: Problem, facts: Facts) -> Answer:
+    def forward(self, problem: Problem, facts: Facts) -> Findings:
         """Return the output and the facts."""
 
     def weights(self, problem: Problem, rows: IntArray, keys: IntArray) -> Array:

@@ -1,6 +1,11 @@
-"""Captures: a recorded lookup with its tokens, and the files that hold one.
+"""Captures: recorded lookups with their tokens, and the files that hold them.
 
-Two forms hold exactly one lookup, under the names of :class:`softlookup.Lookup`:
+``.safetensors``
+    Any number of layers of a model, all their heads or chosen ones, as :meth:`Capture.save` and
+    ``softlookup capture`` write them. One metadata entry, ``softlookup``, is a JSON manifest with
+    a format version; arrays are mapped, not read.
+
+Two more forms hold exactly one lookup, under the names of :class:`softlookup.Lookup`:
 
 ``.json``
     One object. ``query``, ``key`` and ``value`` are nested lists of numbers and become float64;
@@ -8,13 +13,14 @@ Two forms hold exactly one lookup, under the names of :class:`softlookup.Lookup`
     ``"-inf"``. The texts ``"NaN"``, ``"Infinity"`` and ``"-Infinity"`` stand for those numbers.
 ``.npz``
     What ``numpy.savez(path, query=..., key=..., value=...)`` writes. Arrays keep their dtype;
-    tokens are an array of text; an open side of ``window`` is ``nan``. Nothing is ever unpickled.
+    tokens are an array of text; an open side of ``window`` is ``nan``.
 
 Optional in both: ``value``, ``tokens``, ``key_tokens``, ``title`` and the options ``scale``,
 ``causal``, ``q_offset``, ``window``, ``softcap``, ``sinks``, ``mask``, ``bias``, ``kv_lens``.
+Nothing is ever unpickled.
 """
 
-from softlookup.captures.capture import Capture, label
+from softlookup.captures.capture import Axis, Capture, Layer, label
 from softlookup.captures.files import load
 
-__all__ = ["Capture", "label", "load"]
+__all__ = ["Axis", "Capture", "Layer", "label", "load"]

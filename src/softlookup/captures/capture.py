@@ -1,41 +1,86 @@
-"""Capture: one lookup with the texts of its queries and keys."""
+"""Capture: recorded lookups, one a layer, with the texts of their queries and keys."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from softlookup.captures.fitting import check_capture
 from softlookup.errors import OptionError
 from softlookup.lookup import Lookup
-from softlookup.tokens import label_axes
+from softlookup.tokens import label_axes, listed
 from softlookup.tracing import Trace
+
+_LISTED = 8  # layers, or heads, that an error names
+_LONGEST_NUMBER = 19  # digits
+
+
+class Axis(NamedTuple):
+    """What the tokens along one axis say.
+
+    Attributes
+    ----------
+    tokens : tuple of str
+        Their texts, as they came.
+    words : tuple of int or None
+        The word that each token is a part of, counted from 0; -1 for a token of no word.
+    padding : tuple of (start, stop)
+        Spans of tokens that only fill up the batch.
+    """
+
+    tokens: tuple[str, ...]
+    words: tuple[int, ...] | None = None
+    padding: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
-class Capture:
-    """A recorded lookup: arrays, everything that shaped it, and what its rows and columns say.
+class Layer:
+    """One recorded lookup of a capture.
 
     Parameters
     ----------
-    title : str
-        What it is, in a few words.
-    tokens : tuple of str
-        One text for each query.
-    key_tokens : tuple of str
-        One text for each key.
     look : Lookup
-        The lookup itself.
+        The lookup itself, all recorded heads.
+    queries, keys : tuple of Axis
+        Along the queries and along the keys; one for each batch entry, or one for all.
+    name : str
+        Where it stands in its model, e.g. ``"encoder.layer.0.attention.self"``.
+    number : int
+        Its number in the model, from 0.
+    part : str
+        Which of several stacks it belongs to, e.g. ``"decoder"`` or ``"cross"``; "" where there is
+        but one.
+    heads : tuple of int
+        The numbers of the recorded heads in the model, in the order of the arrays.
     """
 
-    title: str
-    tokens: tuple[str, ...]
-    key_tokens: tuple[str, ...]
     look: Lookup
+    queries: tuple[Axis, ...]
+    keys: tuple[Axis, ...]
+    name: str = ""
+    number: int = 0
+    part: str = ""
+    heads: tuple[int, ...] = ()
 
-    def lookup(self) -> Lookup:
-        """Return the lookup that was recorded."""
-        return self.look
+    def __post_init__(self) -> None:
+        if not self.heads:
+            object.__setattr__(self, "heads", tuple(range(self.look.problem.heads)))
+
+    @property
+    def label(self) -> str:
+        """What a person calls it, e.g. ``"layer 3"`` or ``"decoder layer 0"``."""
+        return f"{self.part} layer {self.number}".lstrip()
+
+    def query_axis(self, batch: int = 0) -> Axis:
+        """Return what stands along the queries of one batch entry, counted over all axes."""
+        return self.queries[batch if len(self.queries) > 1 else 0]
+
+    def key_axis(self, batch: int = 0) -> Axis:
+        """Return what stands along the keys of one batch entry, counted over all axes."""
+        return self.keys[batch if len(self.keys) > 1 else 0]
 
     def head(self, head: int = 0, batch: int = 0) -> Lookup:
         """Return one head of one batch entry, as a lookup over plain 2-D arrays.
@@ -43,7 +88,7 @@ class Capture:
         Parameters
         ----------
         head : int
-            0 ... heads - 1.
+            Its number in the model, one of `heads`.
         batch : int
             Counted over all leading axes together, the last one fastest.
 
@@ -53,30 +98,155 @@ class Capture:
             Where there is no such head or batch entry.
         """
         problem = self.look.problem
-        for name, chosen, count in (("batch", batch, problem.batch), ("head", head, problem.heads)):
-            if not 0 <= chosen < count:
-                there = f"must lie in 0 ... {count - 1}" if count else "has nothing to choose from"
-                raise OptionError(name, f"{there}; got {chosen}. It counts from 0.")
+        if not 0 <= batch < problem.batch:
+            raise OptionError("batch", f"{_there(problem.batch)}; got {batch}. It counts from 0.")
         where = tuple(int(i) for i in np.unravel_index(batch, problem.batch_shape or (1,)))
-        return self.look.head(head, batch=where if problem.batch_shape else ())
+        return self.look.head(self.place(head), batch=where if problem.batch_shape else ())
+
+    def place(self, head: int) -> int:
+        """Return where the head of that number stands in the arrays.
+
+        Raises
+        ------
+        OptionError
+            Where it was not recorded.
+        """
+        if head in self.heads:
+            return self.heads.index(head)
+        if self.heads == tuple(range(len(self.heads))):
+            raise OptionError("head", f"{_there(len(self.heads))}; got {head}. It counts from 0.")
+        some = ", ".join(str(number) for number in self.heads[:_LISTED])
+        more = f" and {len(self.heads) - _LISTED} more" if len(self.heads) > _LISTED else ""
+        raise OptionError(
+            "head",
+            f"must be one of the recorded {some}{more} of {listed(self.label)}; got {head}.",
+        )
 
     def trace(self, rows: Any = None, head: int = 0, batch: int = 0) -> Trace:
+        """Return every step of chosen rows of one head, which knows its tokens."""
+        return self.head(head, batch).trace(
+            rows, tokens=self.query_axis(batch).tokens, key_tokens=self.key_axis(batch).tokens
+        )
+
+
+def _there(count: int) -> str:
+    return f"must lie in 0 ... {count - 1}" if count else "has nothing to choose from"
+
+
+@dataclass(frozen=True)
+class Capture:
+    """Recorded lookups: arrays, everything that shaped them, what their rows and columns say.
+
+    Parameters
+    ----------
+    title : str
+        What it is, in a few words.
+    layers : tuple of Layer
+        At least one.
+    about : mapping of str to str
+        Where it comes from: ``model``, ``license``, ``origin``, ``made``, ``versions``.
+
+    Raises
+    ------
+    ShapeError, OptionError, DtypeError
+        Where there is no layer, heads and axes do not fit a layer's arrays, or a text is none.
+    """
+
+    title: str
+    layers: tuple[Layer, ...]
+    about: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __post_init__(self) -> None:
+        check_capture(self)
+
+    def layer(self, layer: int | str | None = None) -> Layer:
+        """Return a recorded layer.
+
+        Parameters
+        ----------
+        layer : int or str, optional
+            Its number in the model, its label or its name; the first where left out.
+
+        Raises
+        ------
+        OptionError
+            Where there is none, or a number that several stacks have; the message names the
+            choices.
+        """
+        if layer is None:
+            return self.layers[0]
+        if isinstance(layer, str) and layer.isdecimal() and len(layer) < _LONGEST_NUMBER:
+            layer = int(layer)
+        found = [one for one in self.layers if layer in (one.number, one.label, one.name or None)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            names = ", ".join(repr(listed(one.label)) for one in found[:_LISTED])
+            raise OptionError(
+                "layer", f"must be one layer; {len(found)} are called {listed(str(layer))}. Choose "
+                f"one of {names}."
+            )  # fmt: skip
+        names = ", ".join(listed(one.label) for one in self.layers[:_LISTED])
+        more = len(self.layers) - _LISTED
+        raise OptionError(
+            "layer", f"must be a recorded one; got {listed(str(layer))}. "
+            f"There {'is' if len(self.layers) == 1 else 'are'} {names}"
+            f"{f' and {more} more' if more > 0 else ''}."
+        )  # fmt: skip
+
+    def lookup(
+        self, layer: int | str | None = None, head: int | None = None, batch: int = 0
+    ) -> Lookup:
+        """Return a recorded lookup: a whole layer, or one head of one batch entry.
+
+        Parameters
+        ----------
+        layer : int or str, optional
+            As for :meth:`layer`.
+        head : int, optional
+            The head's number in the model; where left out, the layer with all its heads and its
+            whole batch.
+        batch : int
+            Counted over all leading axes together, the last one fastest.
+
+        Raises
+        ------
+        OptionError
+            Where there is no such layer, head or batch entry.
+        """
+        one = self.layer(layer)
+        return one.look if head is None else one.head(head, batch)
+
+    def trace(
+        self, rows: Any = None, head: int = 0, batch: int = 0, layer: int | str | None = None
+    ) -> Trace:
         """Return every step of chosen rows of one head, which knows its tokens.
 
         Parameters
         ----------
         rows : slice, range, int, list of int or bools, optional
             Which queries; default all.
-        head, batch : int
-            As for :meth:`head`.
+        head, batch, layer
+            As for :meth:`lookup`.
 
         Raises
         ------
         OptionError
-            Where there is no such row, head or batch entry, or the rows are too many.
+            Where there is no such row, head, batch entry or layer, or the rows are too many.
         """
-        look = self.head(head, batch)
-        return look.trace(rows, tokens=self.tokens, key_tokens=self.key_tokens)
+        return self.layer(layer).trace(rows, head, batch)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a ``.safetensors`` file, which :func:`softlookup.load` reads.
+
+        Raises
+        ------
+        FileError
+            Where the name ends in anything else, or the file cannot be written.
+        """
+        from softlookup.captures import tensorform  # noqa: PLC0415 (it reads captures, too)
+
+        tensorform.write(self, path)
 
 
 def label(
@@ -107,4 +277,4 @@ def label(
     """
     problem = look.problem
     names, key_names = label_axes(tokens, key_tokens, problem.q_len, problem.kv_len)
-    return Capture(title or "a lookup", names, key_names, look)
+    return Capture(title or "a lookup", (Layer(look, (Axis(names),), (Axis(key_names),)),))

@@ -1,4 +1,4 @@
-"""Open a capture file: choose its form by name, and build the lookup that it holds."""
+"""Open a capture file: choose its form by name, and build what it holds."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -6,29 +6,25 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from softlookup.captures import jsonform, npzform
+from softlookup.captures import jsonform, npzform, tensorform
 from softlookup.captures.capture import Capture, label
 from softlookup.captures.fields import OPTIONS, fault
 from softlookup.errors import SoftlookupError
 from softlookup.lookup import Lookup
 
-FORMS: Mapping[str, Callable[[Path], dict[str, Any]]] = MappingProxyType(
-    {".json": jsonform.read, ".npz": npzform.read}
-)
-
 
 def load(path: str | os.PathLike[str]) -> Capture:
-    """Read the one lookup that a ``.json`` or ``.npz`` file holds.
+    """Read a capture: the layers of a ``.safetensors`` file, the one lookup of another.
 
     Parameters
     ----------
     path : str or path-like
-        The file; :mod:`softlookup.captures` describes both forms.
+        The file; :mod:`softlookup.captures` describes all forms.
 
     Returns
     -------
     Capture
-        With the file's ``title``, or its name where it has none.
+        With the file's title, or its name where it has none.
 
     Raises
     ------
@@ -38,31 +34,51 @@ def load(path: str | os.PathLike[str]) -> Capture:
     Notes
     -----
     Files are untrusted. Nothing is unpickled, a header's size is checked against the file before
-    memory is taken for it, and sizes are limited: 64 MiB of JSON, 2 GiB of arrays.
+    memory is taken for it, and sizes are limited: 64 MiB of JSON, 2 GiB of ``.npz`` arrays. The
+    arrays of a ``.safetensors`` file are mapped into memory, not read, and have no limit.
     """
     file = Path(path)
-    fields = _form(file)(file)
-    for name in ("query", "key"):
-        if fields.get(name) is None:
-            raise fault(file, f"must hold {name!r}; it is not there. Add it.")
-    try:
-        look = Lookup(
-            fields["query"],
-            fields["key"],
-            fields.get("value"),
-            **{name: fields[name] for name in OPTIONS if fields.get(name) is not None},
-        )
-        return label(
-            look,
-            tokens=fields.get("tokens"),
-            key_tokens=fields.get("key_tokens"),
-            title=fields.get("title") or file.stem,
-        )
-    except SoftlookupError as error:
-        raise fault(file, str(error)) from error
+    return _form(file)(file)
 
 
-def _form(file: Path) -> Callable[[Path], dict[str, Any]]:
+def _one_lookup(read: Callable[[Path], dict[str, Any]]) -> Callable[[Path], Capture]:
+    """Turn a reader of fields, named as in `Lookup`, into a reader of a capture."""
+
+    def capture(file: Path) -> Capture:
+        fields = read(file)
+        for name in ("query", "key"):
+            if fields.get(name) is None:
+                raise fault(file, f"must hold {name!r}; it is not there. Add it.")
+        try:
+            look = Lookup(
+                fields["query"],
+                fields["key"],
+                fields.get("value"),
+                **{name: fields[name] for name in OPTIONS if fields.get(name) is not None},
+            )
+            return label(
+                look,
+                tokens=fields.get("tokens"),
+                key_tokens=fields.get("key_tokens"),
+                title=fields.get("title") or file.stem,
+            )
+        except SoftlookupError as error:
+            raise fault(file, str(error)) from error
+
+    return capture
+
+
+FORMS: Mapping[str, Callable[[Path], Capture]] = MappingProxyType(
+    {
+        ".json": _one_lookup(jsonform.read),
+        ".npz": _one_lookup(npzform.read),
+        ".safetensors": tensorform.read,
+    }
+)
+NAMES = ".json, .npz or .safetensors"
+
+
+def _form(file: Path) -> Callable[[Path], Capture]:
     """Return the reader for `file`, after a look at what stands at that path."""
     try:
         there, regular, folder = file.exists(), file.is_file(), file.is_dir()
@@ -73,12 +89,12 @@ def _form(file: Path) -> Callable[[Path], dict[str, Any]]:
         raise fault(file, "must be a file; there is none. Check the path.")
     if not regular:
         kind = "a folder" if folder else "no regular file"
-        raise fault(file, f"must be a file; it is {kind}. Name a .json or .npz file.")
+        raise fault(file, f"must be a file; it is {kind}. Name a {NAMES} file.")
     form = FORMS.get(file.suffix.lower())
     if form is None:
         raise fault(
             file,
-            f"must end in .json or .npz; it ends in {file.suffix or file.name!r}. "
+            f"must end in {NAMES}; it ends in {file.suffix or file.name!r}. "
             "Save the arrays with numpy.savez(path, query=..., key=..., value=...).",
         )
     return form

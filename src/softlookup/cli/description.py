@@ -1,6 +1,8 @@
 """What ``softlookup info`` prints: a capture in a few lines."""
 
-from softlookup.captures import Capture
+from typing import Any
+
+from softlookup.captures import Capture, Layer
 from softlookup.problem import Problem
 from softlookup.tokens import listed, readable
 
@@ -9,17 +11,48 @@ MOST_TOKENS = 12
 
 def describe(capture: Capture, what: str) -> str:
     """Return sizes, options and tokens of `capture`, which was opened as `what`."""
-    problem = capture.look.problem
-    lines = [
-        readable(capture.title),
-        f"  sizes    {_sizes(problem)}",
+    lines = [readable(capture.title)]
+    lines += [f"  {listed(name, 8):<8} {readable(said)}" for name, said in capture.about.items()]
+    groups = _alike(capture)
+    for layers in groups:
+        if len(capture.layers) > 1:
+            lines.append(f"  layers   {_named(layers)}")
+        lines += _layer_lines(layers[0])
+    if len(capture.layers) > 1:
+        total = sum(_bytes(layer.look.problem) for layer in capture.layers)
+        lines.append(f"  in all   {total:,} bytes of query, key and value")
+    lines.append(f"  next     softlookup show {_quoted(what)}")
+    return "\n".join(lines)
+
+
+def _alike(capture: Capture) -> list[list[Layer]]:
+    """Return the layers in groups that one description fits."""
+    groups: dict[tuple[Any, ...], list[Layer]] = {}
+    for layer in capture.layers:
+        told = (*_layer_lines(layer), layer.part, layer.heads, layer.queries, layer.keys)
+        groups.setdefault(told, []).append(layer)
+    return list(groups.values())
+
+
+def _named(layers: list[Layer]) -> str:
+    numbers = ", ".join(str(layer.number) for layer in layers)
+    part = f"{readable(layers[0].part)} " if layers[0].part else ""
+    more = ", ..." if len(layers) > 1 else ""
+    return f"{part}{numbers}" + (f" ({readable(layers[0].name)}{more})" if layers[0].name else "")
+
+
+def _layer_lines(layer: Layer) -> list[str]:
+    problem = layer.look.problem
+    lines = [f"  sizes    {_sizes(problem)}"]
+    if layer.heads != tuple(range(problem.heads)):
+        lines.append(f"  heads    {', '.join(str(head) for head in layer.heads)}")
+    return [
+        *lines,
         f"  numbers  {problem.dtype}, {_bytes(problem):,} bytes of query, key and value",
         f"  options  {_options(problem)}",
-        f"  queries  {_preview(capture.tokens)}",
-        f"  keys     {_preview(capture.key_tokens)}",
-        f"  next     softlookup show {_quoted(what)}",
+        f"  queries  {_preview(layer.query_axis().tokens)}",
+        f"  keys     {_preview(layer.key_axis().tokens)}",
     ]
-    return "\n".join(lines)
 
 
 def _sizes(problem: Problem) -> str:

@@ -8,7 +8,9 @@ from importlib import metadata
 from softlookup.backends import registry
 from softlookup.errors import ViewError
 
-PACKAGES = ("numpy", "ml_dtypes", "typer", "rich", "starlette", "uvicorn", "platformdirs")
+PACKAGES = (
+    "numpy", "ml_dtypes", "safetensors", "typer", "rich", "starlette", "uvicorn", "platformdirs",
+)  # fmt: skip
 
 
 def diagnose() -> str:
@@ -41,7 +43,7 @@ def _version(name: str) -> str:
 
 def _page() -> str:
     try:
-        from softlookup.viewer.server import page_script
+        from softlookup.viewer.bundle import page_script
 
         return f"ready, a script of {len(page_script()):,} bytes"
     except ImportError as error:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from softlookup.captures import Capture
+from softlookup.captures import Capture, label
 from softlookup.lookup import Lookup
 from softlookup.tracing import Trace
 
@@ -21,7 +21,7 @@ def example() -> Capture:
     array([0.802, 0.599])
     """
     query, key, value = (np.array(_ROWS) for _ in range(3))
-    return Capture("the worked example", TOKENS, TOKENS, Lookup(query, key, value))
+    return label(Lookup(query, key, value), tokens=TOKENS, title="the worked example")
 
 
 def steps(rows: list[int] | None = None) -> Trace:

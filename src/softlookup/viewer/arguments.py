@@ -42,9 +42,24 @@ def wholes(args: Arguments, name: str, count: int, most: int) -> list[int]:
     return [_inside(part, name, 0, count) for part in parts]
 
 
-def word(args: Arguments, name: str, choices: Sequence[str]) -> str:
+def span(args: Arguments, name: str, count: int) -> range:
+    """Return the span `name`, written ``start:stop`` within 0 ... `count`; all where left out."""
+    given = args.get(name)
+    if given is None:
+        return range(count)
+    ends = given.split(":", 2)
+    if len(ends) == 2 and all(_WHOLE.fullmatch(end) for end in ends):
+        start, stop = (int(end) for end in ends)
+        if 0 <= start < stop <= count:
+            return range(start, stop)
+    raise ViewError(
+        name, f"must be start:stop within 0:{count}, at least one wide; got {given[:40]!r}."
+    )
+
+
+def word(args: Arguments, name: str, choices: Sequence[str], default: str = "") -> str:
     """Return the word `name`, one of `choices`."""
-    given = args.get(name, "")
+    given = args.get(name, default)
     if given not in choices:
         found = repr(given[:40]) if given else "nothing"
         raise ViewError(name, f"must be one of {', '.join(choices)}; got {found}.")

@@ -9,7 +9,6 @@ import json
 import socket
 import threading
 from collections.abc import Callable
-from pathlib import Path
 
 import uvicorn
 from starlette.requests import Request
@@ -19,6 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from softlookup.errors import ViewError
+from softlookup.viewer.bundle import page_script
 from softlookup.viewer.gate import refuse
 from softlookup.viewer.session import Session
 
@@ -101,24 +101,6 @@ def open_socket(port: int | None) -> socket.socket:
     )  # fmt: skip
 
 
-def page_script() -> bytes:
-    """Return the bundle that draws the page.
-
-    Raises
-    ------
-    ViewError
-        Where the installation lacks it.
-    """
-    file = Path(__file__).parent / "static" / "app.js"
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise ViewError(
-            "page", f"needs {file.name}, which is missing in this installation. Reinstall "
-            "softlookup; in a working copy run make web."
-        ) from error  # fmt: skip
-
-
 def build_app(
     session: Session, port: int, token: str, on_authorised: Callable[[], None]
 ) -> ASGIApp:
@@ -138,7 +120,9 @@ def build_app(
         if len(args) != len(pairs):
             words = {"ok": False, "error": "op: an argument came twice.", "argument": "op"}
             return _json(words, 400)
-        answer, _ = session.handle(request.path_params["op"], args)
+        answer, blob = session.handle(request.path_params["op"], args)
+        if blob is not None:
+            return Response(framed(answer, blob), media_type="application/octet-stream")
         return _json(answer, 400 if answer.get("ok") is False else 200)
 
     router = Router(
@@ -159,8 +143,18 @@ def build_app(
 
 
 def _json(answer: object, status: int) -> Response:
-    text = json.dumps(answer, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return Response(text, status, media_type="application/json")
+    return Response(_text(answer), status, media_type="application/json")
+
+
+def _text(answer: object) -> str:
+    return json.dumps(answer, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+
+
+def framed(answer: object, blob: bytes) -> bytes:
+    """Return JSON and bytes as one body: four bytes of length, the JSON, zeros to 8, the bytes."""
+    text = _text(answer).encode("ascii")
+    head = len(text).to_bytes(4, "little") + text
+    return head + bytes(-len(head) % 8) + blob
 
 
 class _Protocol(H11Protocol):

@@ -97,10 +97,29 @@ var PLAIN = {
   "]": ["section", "next"],
   c: ["copy", ""],
   l: ["link", ""],
+  v: ["view", "heads"],
   "?": ["help", ""],
   Escape: ["ledger", ""]
 };
-function actionOf(event, target) {
+var HEADS = {
+  ",": ["ask-by", "-1"],
+  ".": ["ask-by", "1"],
+  w: ["words", ""],
+  f: ["first", ""],
+  r: ["reading", "other"],
+  c: ["copy", ""],
+  l: ["link", ""],
+  v: ["view", "steps"],
+  "?": ["help", ""],
+  Escape: ["leave", ""]
+};
+var REGIONS = [
+  [".thumbs", "thumb-move"],
+  [".pieces", "text-move"],
+  ["table.ledger", "move"],
+  [".head-part", "mark"]
+];
+function actionOf(event, target, view) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return null;
   if (target?.closest("dialog")) return null;
   const { key } = event;
@@ -113,11 +132,25 @@ function actionOf(event, target) {
     return key === "Escape" ? ["cancel", ""] : null;
   }
   if (target?.matches("input, select, textarea")) return key === "Escape" ? ["ledger", ""] : null;
-  const pressed2 = target?.matches("button") ?? false;
-  if (key === " ") return event.shiftKey ? ["back", ""] : pressed2 ? null : ["next", ""];
+  if (view === "heads") return headsAction(event, target);
+  const pressed3 = target?.matches("button") ?? false;
+  if (key === " ") return event.shiftKey ? ["back", ""] : pressed3 ? null : ["next", ""];
   if (key in ARROWS) return [moved(target), ARROWS[key]];
   if (/^[1-9]$/.test(key)) return ["query", String(Number(key) - 1)];
   return PLAIN[key.length === 1 ? key.toLowerCase() : key] ?? null;
+}
+function headsAction({ key, shiftKey }, target) {
+  if (key in ARROWS) {
+    const region = REGIONS.find(([selector]) => target?.closest(selector));
+    return region ? [region[1], ARROWS[key]] : null;
+  }
+  if (key === "Enter" || key === " ") {
+    if (target?.matches(".heat-cells, #head-title")) return ["pick-mark", ""];
+    if (shiftKey && target?.matches(".thumb"))
+      return ["compare", target.getAttribute("data-arg") ?? ""];
+    return null;
+  }
+  return HEADS[key.length === 1 ? key.toLowerCase() : key] ?? null;
 }
 function moved(target) {
   if (target?.closest("table.tokens")) return "move-spot";
@@ -135,8 +168,8 @@ function unusual(x) {
   return null;
 }
 function rounded(x) {
-  const word = unusual(x);
-  if (word) return word;
+  const word2 = unusual(x);
+  if (word2) return word2;
   const size = Math.abs(x);
   if (size !== 0 && size < 5e-4) return minus(x.toExponential(1));
   if (size >= 1e9) return minus(x.toExponential(3).replace("+", ""));
@@ -218,7 +251,7 @@ function scoresOf(problem, row) {
 }
 function softmax(scores, visible, sink) {
   const seen = scores.filter((_, j) => visible[j]);
-  const row_max = Math.max(...seen, sink ?? -Infinity);
+  const row_max = seen.reduce((most, x) => Math.max(most, x), sink ?? -Infinity);
   const shift = row_max === -Infinity ? 0 : row_max;
   const exp = scores.map((x, j) => visible[j] ? Math.exp(x) : 0);
   const shifted_exp = scores.map((x, j) => visible[j] ? Math.exp(x - shift) : 0);
@@ -236,6 +269,10 @@ function softmax(scores, visible, sink) {
     lse: seen.length ? row_max + Math.log(row_sum) : row_max
   };
 }
+function readRow(problem, row) {
+  const before2 = scoresOf(problem, row);
+  return { ...before2, ...softmax(before2.scores, problem.visible[row], problem.sink) };
+}
 function largest(scores, visible, top) {
   const all = scores.map((_, j) => j);
   if (top >= all.length) return all;
@@ -246,67 +283,65 @@ function largest(scores, visible, top) {
 }
 function traceRow(problem, row, top = problem.key.length) {
   const visible = problem.visible[row];
-  const before2 = scoresOf(problem, row);
-  const after = softmax(before2.scores, visible, problem.sink);
+  const read = readRow(problem, row);
   const value = problem.value;
-  const contributions = value && value.map((v, j) => v.map((x) => visible[j] ? after.weights[j] * x : 0));
-  const size = value && value.length ? value[0].length : 0;
-  const whole2 = {
-    ...before2,
-    ...after,
+  const contributions = value && value.map((v, j) => v.map((x) => visible[j] ? read.weights[j] * x : 0));
+  const size = value && value.length ? value[0].length : problem.value_dim ?? 0;
+  const whole3 = {
+    ...read,
     visible,
     contributions,
     key: problem.key,
     value,
     key_tokens: problem.key_tokens
   };
-  const keys = largest(before2.scores, visible, top);
+  const keys = largest(read.scores, visible, top);
   return {
-    ...pick(whole2, keys),
+    ...pick(whole3, keys),
     row,
     token: problem.tokens[row],
     position: problem.q_offset === null ? null : row + problem.q_offset,
     query: problem.query[row],
     keys,
-    weights_sum: sum(after.weights),
+    weights_sum: sum(read.weights),
     out: contributions && sumVectors(contributions, size),
     scale: problem.scale,
     softcap: problem.softcap,
     visible_count: visible.filter(Boolean).length,
-    rest: restOf(whole2, keys, size)
+    rest: restOf(whole3, keys, size)
   };
 }
-function pick(whole2, keys) {
+function pick(whole3, keys) {
   const at = (items) => keys.map((j) => items[j]);
   return {
-    ...whole2,
-    key: at(whole2.key),
-    value: whole2.value && at(whole2.value),
-    key_tokens: at(whole2.key_tokens),
-    visible: at(whole2.visible),
-    products: at(whole2.products),
-    scaled: at(whole2.scaled),
-    capped: whole2.capped && at(whole2.capped),
-    bias: whole2.bias && at(whole2.bias),
-    scores: at(whole2.scores),
-    exp: at(whole2.exp),
-    shifted_exp: at(whole2.shifted_exp),
-    weights: at(whole2.weights),
-    contributions: whole2.contributions && at(whole2.contributions)
+    ...whole3,
+    key: at(whole3.key),
+    value: whole3.value && at(whole3.value),
+    key_tokens: at(whole3.key_tokens),
+    visible: at(whole3.visible),
+    products: at(whole3.products),
+    scaled: at(whole3.scaled),
+    capped: whole3.capped && at(whole3.capped),
+    bias: whole3.bias && at(whole3.bias),
+    scores: at(whole3.scores),
+    exp: at(whole3.exp),
+    shifted_exp: at(whole3.shifted_exp),
+    weights: at(whole3.weights),
+    contributions: whole3.contributions && at(whole3.contributions)
   };
 }
-function restOf(whole2, keys, size) {
+function restOf(whole3, keys, size) {
   const shown = new Set(keys);
-  const others = whole2.scores.map((_, j) => j).filter((j) => !shown.has(j));
+  const others = whole3.scores.map((_, j) => j).filter((j) => !shown.has(j));
   if (!others.length) return null;
   const total = (numbers) => sum(others.map((j) => numbers[j]));
-  const parts = whole2.contributions;
+  const parts = whole3.contributions;
   return {
     count: others.length,
-    visible: others.filter((j) => whole2.visible[j]).length,
-    exp: total(whole2.exp),
-    shifted_exp: total(whole2.shifted_exp),
-    weight: total(whole2.weights),
+    visible: others.filter((j) => whole3.visible[j]).length,
+    exp: total(whole3.exp),
+    shifted_exp: total(whole3.shifted_exp),
+    weight: total(whole3.weights),
     contribution: parts && sumVectors(
       others.map((j) => parts[j]),
       size
@@ -322,23 +357,23 @@ function inSight(options, offset, i, j) {
   const [left2, right] = options.window;
   return (left2 === null || -ahead <= left2) && (right === null || ahead <= right);
 }
-function unedited(info, arrays) {
+function unedited(info, arrays2) {
   return {
     tokens: info.tokens,
     key_tokens: info.key_tokens,
-    query: arrays.query,
-    key: arrays.key,
-    value: arrays.value,
+    query: arrays2.query,
+    key: arrays2.key,
+    value: arrays2.value,
     row_from: info.tokens.map((_, i) => i),
     key_from: info.key_tokens.map((_, j) => j)
   };
 }
-function problemOf(info, arrays, edit2, scaled) {
-  const offset = arrays.q_offset ?? 0;
+function problemOf(info, arrays2, edit2, scaled) {
+  const offset = arrays2.q_offset ?? 0;
   const { options } = info;
-  const hiddenBefore = (i, j) => i >= 0 && j >= 0 && !arrays.visible[i][j] && inSight(options, offset, i, j);
+  const hiddenBefore = (i, j) => i >= 0 && j >= 0 && !arrays2.visible[i][j] && inSight(options, offset, i, j);
   const { row_from: rows, key_from: keys, tokens, key_tokens, query, key, value } = edit2;
-  const bias = arrays.bias;
+  const bias = arrays2.bias;
   return {
     tokens,
     key_tokens,
@@ -349,16 +384,16 @@ function problemOf(info, arrays, edit2, scaled) {
       (from, i) => keys.map((was, j) => inSight(options, offset, i, j) && !hiddenBefore(from, was))
     ),
     bias: bias && rows.map((from) => keys.map((was) => from >= 0 && was >= 0 ? bias[from][was] : 0)),
-    sink: arrays.sink,
-    scale: scaled ? scaleOf(arrays, edit2) : 1,
-    softcap: arrays.softcap,
-    q_offset: arrays.q_offset
+    sink: arrays2.sink,
+    scale: scaled ? scaleOf(arrays2, edit2) : 1,
+    softcap: arrays2.softcap,
+    q_offset: arrays2.q_offset
   };
 }
-function scaleOf(arrays, edit2) {
-  const before2 = arrays.query[0]?.length ?? 0;
+function scaleOf(arrays2, edit2) {
+  const before2 = arrays2.query[0]?.length ?? 0;
   const now = edit2.query[0]?.length ?? 0;
-  return before2 !== now && isDefaultScale(arrays.scale, before2) ? now ** -0.5 : arrays.scale;
+  return before2 !== now && isDefaultScale(arrays2.scale, before2) ? now ** -0.5 : arrays2.scale;
 }
 function isDefaultScale(scale, head_dim) {
   return head_dim > 0 && Math.abs(scale * Math.sqrt(head_dim) - 1) < 1e-12;
@@ -367,9 +402,31 @@ function isPaired(tokens, key_tokens) {
   return tokens.length === key_tokens.length && tokens.every((token, i) => token === key_tokens[i]);
 }
 
+// src/host_error.js
+var HostError = class extends Error {
+  /**
+   * @param {string} message
+   * @param {"token" | "gone" | "refused"} kind
+   * @param {string} [argument]  what the message begins with, where a program reads it
+   */
+  constructor(message, kind, argument = "") {
+    super(message);
+    this.kind = kind;
+    this.argument = argument;
+  }
+  /** The message without the argument's name, for a field that is before the reader. */
+  get sentence() {
+    const name = `${this.argument}: `;
+    const text = this.message.startsWith(name) ? this.message.slice(name.length) : this.message;
+    return text.charAt(0).toUpperCase() + text.slice(1);
+  }
+};
+
 // src/source.js
-var NUMERIC = /* @__PURE__ */ new Set(["trace", "arrays", "weights"]);
-var TEXTS = /* @__PURE__ */ new Set(["token", "tokens", "key_tokens"]);
+var NUMERIC = /* @__PURE__ */ new Set(["trace", "arrays", "weights", "overview", "facts", "everywhere"]);
+var TEXTS = /* @__PURE__ */ new Set(["token", "tokens", "key_tokens", "what", "backend"]);
+var SHOWN = /* @__PURE__ */ new Set(["overview", "grid", "facts", "everywhere"]);
+var MOST = 2 ** 27;
 var UNUSUAL = { NaN: NaN, Infinity: Infinity, "-Infinity": -Infinity };
 function revive(value) {
   if (typeof value === "string") return value in UNUSUAL ? UNUSUAL[value] : value;
@@ -382,34 +439,69 @@ function revive(value) {
 var address = (op, args) => `${op}?${new URLSearchParams(args)}`;
 function createSource(host, top) {
   const known = /* @__PURE__ */ new Map();
-  const asked = /* @__PURE__ */ new Map();
-  const ask = async (op, args) => {
-    const { json } = await host.call(op, args);
-    return NUMERIC.has(op) ? revive(json) : json;
+  const asked2 = /* @__PURE__ */ new Map();
+  const answered = async (op, args) => {
+    const { json: json2, bytes } = await host.call(op, args);
+    return { json: NUMERIC.has(op) ? revive(json2) : json2, bytes };
   };
+  const json = (op, args) => known.get(address(op, args))?.json;
   return {
-    record: (batch, head, row) => known.get(address("trace", traceArgs(batch, head, row, top))),
-    arrays: (batch, head) => known.get(address("arrays", headArgs(batch, head))),
-    weights: (batch, head, rows, keys) => known.get(address("weights", weightArgs(batch, head, rows, keys))),
-    ask,
+    record: (place, row) => json("trace", traceArgs(place, row, top)),
+    arrays: (place) => json("arrays", headArgs(place)),
+    weights: (place, rows, keys) => json("weights", weightArgs(place, rows, keys)),
+    answer: (op, args) => known.get(address(op, args)),
+    ask: async (op, args) => (await answered(op, args)).json,
     has: (op, args) => known.has(address(op, args)),
+    made: maker(),
+    asking: (op, args) => asked2.has(address(op, args)),
     need(op, args) {
       const name = address(op, args);
       if (known.has(name)) return Promise.resolve();
-      const running = asked.get(name) ?? ask(op, args).then((answer) => void known.set(name, answer)).finally(() => asked.delete(name));
-      asked.set(name, running);
+      const running = asked2.get(name) ?? answered(op, args).catch((error) => refusal(op, error)).then((answer) => keep(known, name, answer)).finally(() => asked2.delete(name));
+      asked2.set(name, running);
       return running;
     }
   };
 }
-var headArgs = (batch, head) => ({ batch: String(batch), head: String(head) });
-var traceArgs = (batch, head, row, top) => ({
-  ...headArgs(batch, head),
+function maker() {
+  const worked = /* @__PURE__ */ new WeakMap();
+  return (from, name, make) => {
+    const there = worked.get(from) ?? /* @__PURE__ */ new Map();
+    worked.set(from, there);
+    if (!there.has(name)) there.set(name, make());
+    return there.get(name);
+  };
+}
+function refusal(op, error) {
+  if (SHOWN.has(op) && error instanceof HostError && error.kind === "refused")
+    return { json: null, bytes: null, refused: error.message };
+  throw error;
+}
+function keep(known, name, answer) {
+  known.set(name, answer);
+  const sizes = [...known].map(([, { bytes }]) => bytes?.byteLength ?? 0);
+  let total = sizes.reduce((sum2, size) => sum2 + size, 0);
+  if (total <= MOST) return;
+  for (const [old, { bytes }] of [...known]) {
+    if (total <= MOST / 2 || old === name) break;
+    if (!bytes || !old.startsWith("grid?")) continue;
+    known.delete(old);
+    total -= bytes.byteLength;
+  }
+}
+var headArgs = ({ capture, stage, batch, head: head2 }) => ({
+  capture: capture.capture,
+  layer: String(stage),
+  batch: String(batch),
+  head: String(head2)
+});
+var traceArgs = (place, row, top) => ({
+  ...headArgs(place),
   row: String(row),
   top: String(top)
 });
-var weightArgs = (batch, head, rows, keys) => ({
-  ...headArgs(batch, head),
+var weightArgs = (place, rows, keys) => ({
+  ...headArgs(place),
   rows: rows.join(","),
   keys: keys.join(",")
 });
@@ -606,20 +698,20 @@ function rowNote(record, reading) {
 
 // src/scene.js
 var WINDOW = 8;
-var editKey = (state) => `${state.batch}/${state.head}`;
+var editKey = ({ stage, batch, head: head2 }) => `${stage}/${batch}/${head2}`;
 var opensWhole = (info) => info.source !== "lesson";
 var isIn = (state, row) => opensWhole(state.info) || state.seen.includes(row);
 var isSmall = ({ info }) => info.sizes.q_len <= info.limits.edit_tokens && info.sizes.kv_len <= info.limits.edit_tokens;
 function sceneOf(state, source) {
-  const { info, batch, head } = state;
-  const arrays = info.editable ? source.arrays(batch, head) ?? null : null;
+  const { info } = state;
+  const arrays2 = info.editable ? source.arrays(state) ?? null : null;
   const edit2 = state.edits[editKey(state)] ?? null;
-  const local = (edit2 !== null || !state.scaled) && arrays !== null;
-  const numbers = edit2 ?? (arrays && unedited(info, arrays));
-  const problem = local && arrays && numbers ? problemOf(info, arrays, numbers, state.scaled) : null;
+  const local = (edit2 !== null || !state.scaled) && arrays2 !== null;
+  const numbers = edit2 ?? (arrays2 && unedited(info, arrays2));
+  const problem = local && arrays2 && numbers ? problemOf(info, arrays2, numbers, state.scaled) : null;
   const computed = /* @__PURE__ */ new Map();
   const recordOf = (row) => {
-    if (!problem) return source.record(batch, head, row) ?? null;
+    if (!problem) return source.record(state, row) ?? null;
     const known = computed.get(row) ?? traceRow(problem, row, info.limits.ledger_keys);
     computed.set(row, known);
     return known;
@@ -669,32 +761,32 @@ function gridOf({ state, tokens, keyTokens, small, record, recordOf }, source) {
   }
   const gridRows = windowRows(state);
   const gridKeys = record?.keys ?? [];
-  const found = record && source.weights(state.batch, state.head, gridRows, gridKeys);
+  const found = record && source.weights(state, gridRows, gridKeys);
   const gridCell = (row, c) => {
     const r = gridRows.indexOf(row);
     return found ? { weight: found.weights[r][c], visible: found.visible[r][c] } : null;
   };
   return { gridRows, gridKeys, gridCell, gridTop: largest2(found?.weights.flat() ?? []) };
 }
-function largest2(weights) {
-  const top = Math.max(0, ...weights.filter((weight) => Number.isFinite(weight)));
+function largest2(weights2) {
+  const top = Math.max(0, ...weights2.filter((weight) => Number.isFinite(weight)));
   return top > 0 ? top : 1;
 }
 function needsOf({ state, small, tokens, record, gridRows, gridKeys }) {
-  const { info, batch, head } = state;
+  const { info } = state;
   const top = info.limits.ledger_keys;
   const needs = [];
-  if (info.editable) needs.push(["arrays", headArgs(batch, head)]);
+  if (info.editable) needs.push(["arrays", headArgs(state)]);
   const edited = editKey(state) in state.edits;
   const rows = edited ? [] : small ? tokens.map((_, i) => i) : [state.row];
-  for (const row of rows) needs.push(["trace", traceArgs(batch, head, row, top)]);
+  for (const row of rows) needs.push(["trace", traceArgs(state, row, top)]);
   if (!small && record && gridKeys.length)
-    needs.push(["weights", weightArgs(batch, head, gridRows, gridKeys)]);
+    needs.push(["weights", weightArgs(state, gridRows, gridKeys)]);
   return needs;
 }
 var sceneSteps = ({ record, state }) => record ? stepsOf(record, state.reading) : [];
-function isUnfolded(id, step2) {
-  return step2 !== "none" && ORDER.indexOf(id) <= ORDER.indexOf(step2);
+function isUnfolded(id, step3) {
+  return step3 !== "none" && ORDER.indexOf(id) <= ORDER.indexOf(step3);
 }
 function isFinished(scene) {
   const last = sceneSteps(scene).at(-1);
@@ -750,14 +842,14 @@ function linesOf(numbers, paired) {
   });
 }
 function spotBeside(numbers, paired, spot, way) {
-  const lines = linesOf(numbers, paired).filter((line3) => line3.length);
-  const same = (other) => other.side === spot.side && other.row === spot.row && other.col === spot.col;
-  const y = lines.findIndex((line3) => line3.some(same));
+  const lines = linesOf(numbers, paired).filter((line5) => line5.length);
+  const same2 = (other) => other.side === spot.side && other.row === spot.row && other.col === spot.col;
+  const y = lines.findIndex((line5) => line5.some(same2));
   if (y < 0) return lines[0]?.[0] ?? spot;
-  const x = lines[y].findIndex(same);
+  const x = lines[y].findIndex(same2);
   const [dy, dx] = jump(way);
-  const line2 = lines[Math.max(0, Math.min(y + dy, lines.length - 1))];
-  return line2[Math.max(0, Math.min(x + dx, line2.length - 1))];
+  const line4 = lines[Math.max(0, Math.min(y + dy, lines.length - 1))];
+  return line4[Math.max(0, Math.min(x + dx, line4.length - 1))];
 }
 
 // src/actions.js
@@ -765,11 +857,11 @@ var FIRST = ORDER[0];
 function pickQuery({ state, tokens }, row) {
   if (row < 0 || row >= tokens.length) return {};
   const known = isIn(state, row);
-  const step2 = row === state.row ? state.step : known ? "reads" : "none";
-  const cursor = step2 === "none" ? { ...state.cursor, step: FIRST } : state.cursor;
+  const step3 = row === state.row ? state.step : known ? "reads" : "none";
+  const cursor = step3 === "none" ? { ...state.cursor, step: FIRST } : state.cursor;
   return {
     row,
-    step: step2,
+    step: step3,
     cursor,
     hover: null,
     editing: null,
@@ -778,14 +870,14 @@ function pickQuery({ state, tokens }, row) {
     spot: { ...state.spot, side: "query", row }
   };
 }
-function unfoldTo(scene, step2) {
+function unfoldTo(scene, step3) {
   const { state } = scene;
   const steps = sceneSteps(scene);
   const last = steps.at(-1);
-  const done = last !== void 0 && step2 === last && !state.seen.includes(state.row);
-  const cursor = step2 === "none" ? state.cursor : { ...state.cursor, step: step2 };
+  const done = last !== void 0 && step3 === last && !state.seen.includes(state.row);
+  const cursor = step3 === "none" ? state.cursor : { ...state.cursor, step: step3 };
   return {
-    step: step2,
+    step: step3,
     cursor,
     hover: null,
     focus: "ledger",
@@ -794,10 +886,10 @@ function unfoldTo(scene, step2) {
 }
 function next(scene) {
   const { state, tokens } = scene;
-  const step2 = sceneSteps(scene).find((id) => !isUnfolded(id, state.step));
-  if (step2) return unfoldTo(scene, step2);
-  const waiting = tokens.findIndex((_, row) => !isIn(state, row));
-  if (scene.small && waiting >= 0) return pickQuery(scene, waiting);
+  const step3 = sceneSteps(scene).find((id) => !isUnfolded(id, state.step));
+  if (step3) return unfoldTo(scene, step3);
+  const waiting2 = tokens.findIndex((_, row) => !isIn(state, row));
+  if (scene.small && waiting2 >= 0) return pickQuery(scene, waiting2);
   if (!state.layer && isWhole(scene) && hasLayer(scene)) return { layer: true, focus: "layer" };
   return {};
 }
@@ -813,18 +905,19 @@ function move(scene, argument) {
   const at = held(state.cursor, steps, columns);
   const index = steps.indexOf(at.step);
   const [dy, dx] = jump(argument);
-  const step2 = steps[Math.max(0, Math.min(index + dy, steps.length - 1))];
+  const step3 = steps[Math.max(0, Math.min(index + dy, steps.length - 1))];
   return {
-    cursor: held({ step: step2, column: at.column + dx }, steps, columns),
+    cursor: held({ step: step3, column: at.column + dx }, steps, columns),
+    follow: false,
     hover: null,
     focus: "ledger"
   };
 }
 function cursorFrom(text) {
-  const [step2, column] = text.split(":");
+  const [step3, column] = text.split(":");
   return { step: (
     /** @type {import("./types.js").StepId} */
-    step2
+    step3
   ), column: Number(column) };
 }
 function spotFrom(text) {
@@ -928,10 +1021,10 @@ function remove(scene) {
   const seen = state.seen.filter((i) => i !== row).map((i) => i > row ? i - 1 : i);
   const current = state.row > row ? state.row - 1 : state.row;
   const changes = changed({ ...scene, state: { ...state, row: current } }, edit2);
-  const step2 = isIn({ ...state, seen }, changes.row ?? 0) ? "reads" : "none";
+  const step3 = isIn({ ...state, seen }, changes.row ?? 0) ? "reads" : "none";
   if (state.row !== row) return { ...changes, seen, focus: "spot" };
-  const cursor = step2 === "none" ? { ...state.cursor, step: FIRST } : state.cursor;
-  return { ...changes, seen, focus: "spot", step: step2, cursor };
+  const cursor = step3 === "none" ? { ...state.cursor, step: FIRST } : state.cursor;
+  return { ...changes, seen, focus: "spot", step: step3, cursor };
 }
 function dimension(scene, argument) {
   const { numbers, state } = scene;
@@ -998,7 +1091,7 @@ var ACTIONS = {
   all: (scene) => unfoldTo(scene, sceneSteps(scene).at(-1) ?? "none"),
   query: (scene, row) => pickQuery(scene, Number(row)),
   "query-by": (scene, by) => pickQuery(scene, scene.state.row + Number(by)),
-  at: (_, cursor) => ({ cursor: cursorFrom(cursor), hover: null, focus: "ledger" }),
+  at: (_, cursor) => ({ cursor: cursorFrom(cursor), follow: false, hover: null, focus: "ledger" }),
   cell: (_, cell2) => ({
     cell: (
       /** @type {[number, number]} */
@@ -1013,7 +1106,9 @@ var ACTIONS = {
   }),
   layer: ({ state }) => ({ layer: !state.layer, focus: state.layer ? void 0 : "layer" }),
   section: ({ state }, to) => ({ section: sectionFrom(state, to), focus: "article" }),
-  head: (_, head) => ({ head: Number(head), editing: null, trouble: null }),
+  view: (_, to) => ({ view: to === "heads" ? "heads" : "steps", hover: null, point: null }),
+  stage: (_, stage) => ({ stage: Number(stage), editing: null, trouble: null }),
+  head: (_, head2) => ({ head: Number(head2), editing: null, trouble: null }),
   batch: (_, batch) => ({ batch: Number(batch), editing: null, trouble: null })
 };
 function sectionFrom(state, to) {
@@ -1021,6 +1116,58 @@ function sectionFrom(state, to) {
   const section = by === void 0 ? Number(to) : state.section + by;
   return Math.max(0, Math.min(section, state.lesson.sections.length - 1));
 }
+
+// src/capture_info.js
+var SMALL = 12;
+function axesOf(capture, stage, batch) {
+  const { queries, keys } = capture.layers[stage];
+  const of = (list) => capture.axes[list[list.length > 1 ? batch : 0]];
+  return { queries: of(queries), keys: of(keys) };
+}
+function infoOf(capture, stage, batch) {
+  const layer = capture.layers[stage];
+  const { queries, keys } = axesOf(capture, stage, batch);
+  return {
+    version: capture.version,
+    modes: capture.modes,
+    title: capture.title,
+    source: capture.source,
+    limits: capture.limits,
+    batch_shape: layer.batch_shape,
+    dtype: layer.dtype,
+    sizes: layer.sizes,
+    options: layer.options,
+    editable: layer.editable,
+    editable_reason: layer.editable_reason,
+    tokens: queries.tokens,
+    key_tokens: keys.tokens
+  };
+}
+function firstView({ layers }) {
+  const { heads, q_len, kv_len } = layers[0].sizes;
+  const many = heads > 1 && Math.max(q_len, kv_len) > SMALL;
+  return layers.length > 1 || many ? "heads" : "steps";
+}
+function settled(before2, changes) {
+  const state = { ...before2, ...changes };
+  const { capture, stage, batch } = state;
+  if (capture === before2.capture && stage === before2.stage && batch === before2.batch) return state;
+  const info = infoOf(capture, stage, batch);
+  const { heads, q_len, kv_len } = info.sizes;
+  const head2 = Math.min(state.head, Math.max(0, heads - 1));
+  const rows = state.edits[`${stage}/${batch}/${head2}`]?.tokens.length ?? q_len;
+  const row = Math.min(state.row, Math.max(0, rows - 1));
+  return {
+    ...state,
+    info,
+    head: head2,
+    row,
+    key: state.key !== null && state.key < kv_len ? state.key : null,
+    mark: inside(state.mark, q_len, kv_len),
+    point: null
+  };
+}
+var inside = (pair2, rows, keys) => pair2 && pair2[0] < rows && pair2[1] < keys ? pair2 : null;
 
 // src/dom.js
 function h(tag, props = {}, ...children) {
@@ -1057,15 +1204,19 @@ function alike(a, b) {
   if (!(a instanceof Element && b instanceof Element)) return true;
   return a.getAttribute("data-key") === b.getAttribute("data-key");
 }
+var STYLED = /* @__PURE__ */ new Set(["style"]);
+var PAINTED = /* @__PURE__ */ new Set(["style", "width", "height"]);
 function patchElement(old, node) {
+  const own2 = old instanceof HTMLCanvasElement ? PAINTED : STYLED;
   const typed2 = old.getAttribute("value") !== node.getAttribute("value");
   for (const { name } of [...old.attributes]) {
-    if (name !== "style" && name !== "open" && !node.hasAttribute(name)) old.removeAttribute(name);
+    if (!own2.has(name) && name !== "open" && !node.hasAttribute(name)) old.removeAttribute(name);
   }
   for (const { name, value } of [...node.attributes]) {
-    if (name !== "style" && old.getAttribute(name) !== value) old.setAttribute(name, value);
+    if (!own2.has(name) && old.getAttribute(name) !== value) old.setAttribute(name, value);
   }
-  if (old instanceof HTMLElement && node instanceof HTMLElement) patchVars(old.style, node.style);
+  if (old instanceof HTMLElement && node instanceof HTMLElement && own2 !== PAINTED)
+    patchVars(old.style, node.style);
   patch(old, [...node.childNodes]);
   if (old instanceof HTMLInputElement) {
     if (typed2) old.value = node.getAttribute("value") ?? "";
@@ -1093,7 +1244,7 @@ function ledgerText(scene) {
   });
   const options = { reading: state.reading, scaled: state.scaled };
   const rows = ledgerRows(record, options).filter((row) => isUnfolded(row.id, state.step));
-  const given = (name, vectors) => [
+  const given2 = (name, vectors) => [
     name,
     ...vectors.map((numbers) => vector(numbers, short, 3)),
     ...heads.slice(record.keys.length).map(() => "")
@@ -1102,8 +1253,8 @@ function ledgerText(scene) {
     row.name,
     ...row.cells.map(({ label, text }) => label ? `${label} ${text}` : text)
   ]);
-  if (rows.at(-1)?.id === "reads") steps.splice(-1, 0, given("value", record.value ?? []));
-  const lines = [["", ...heads], given("key", record.key), ...steps];
+  if (rows.at(-1)?.id === "reads") steps.splice(-1, 0, given2("value", record.value ?? []));
+  const lines = [["", ...heads], given2("key", record.key), ...steps];
   const note = rowNote(record, state.reading);
   const ends = isUnfolded("weight", state.step) ? lastLines(scene) : [];
   const title = `token ${readable(record.token)} asks with query ${vector(record.query, short)}`;
@@ -1122,32 +1273,12 @@ function lastLines({ record, state }) {
 }
 function aligned(lines) {
   const width = (text) => [...text].length;
-  const widths2 = lines[0].map((_, c) => Math.max(...lines.map((line2) => width(line2[c] ?? ""))));
+  const widths2 = lines[0].map((_, c) => Math.max(...lines.map((line4) => width(line4[c] ?? ""))));
   return lines.map(
-    (line2) => line2.map((text, c) => text + " ".repeat(widths2[c] - width(text) + 2)).join("").trimEnd()
+    (line4) => line4.map((text, c) => text + " ".repeat(widths2[c] - width(text) + 2)).join("").trimEnd()
   );
 }
 var plain = (text) => text.replaceAll("−", "-");
-
-// src/host_error.js
-var HostError = class extends Error {
-  /**
-   * @param {string} message
-   * @param {"token" | "gone" | "refused"} kind
-   * @param {string} [argument]  what the message begins with, where a program reads it
-   */
-  constructor(message, kind, argument = "") {
-    super(message);
-    this.kind = kind;
-    this.argument = argument;
-  }
-  /** The message without the argument's name, for a field that is before the reader. */
-  get sentence() {
-    const name = `${this.argument}: `;
-    const text = this.message.startsWith(name) ? this.message.slice(name.length) : this.message;
-    return text.charAt(0).toUpperCase() + text.slice(1);
-  }
-};
 
 // src/turns.js
 var KEEP = "softlookup-progress";
@@ -1201,12 +1332,83 @@ function answerOf({ exercise, typed: typed2 }) {
   return { answer: JSON.stringify(texts) };
 }
 
+// src/url_numbers.js
+function whole(text, below) {
+  return text !== null && /^\d{1,9}$/.test(text) && Number(text) < below ? Number(text) : null;
+}
+
+// src/url_heads.js
+var AVERAGES = ["none", "heads", "layers", "both"];
+function writeHeads(state, fields2) {
+  fields2.set("v", "heads");
+  if (state.batch) fields2.set("b", String(state.batch));
+  if (state.open) {
+    fields2.set("L", String(state.stage));
+    fields2.set("h", String(state.head));
+    if (state.average !== "none") fields2.set("m", state.average);
+    if (state.words) fields2.set("w", "1");
+    if (!state.first) fields2.set("first", "0");
+    if (state.compare) fields2.set("cmp", `${state.compare.stage}.${state.compare.head}`);
+    if (state.corner.some((start2) => start2 > 0)) fields2.set("win", state.corner.join("."));
+  }
+  if (state.picked) fields2.set("q", String(state.row));
+  if (state.key !== null) fields2.set("k", String(state.key));
+}
+function readHeads(fields2, capture, place) {
+  const { heads, q_len, kv_len } = capture.layers[place.stage].sizes;
+  const stage = whole(fields2.get("L"), capture.layers.length);
+  const open2 = stage !== null || whole(fields2.get("h"), heads) !== null;
+  const row = whole(fields2.get("q"), q_len);
+  const key = whole(fields2.get("k"), kv_len);
+  const [top, left2] = pair(fields2.get("win"), q_len, kv_len) ?? [0, 0];
+  return {
+    ...place,
+    ...row === null ? {} : { row },
+    view: "heads",
+    open: open2,
+    picked: row !== null,
+    key,
+    follow: key !== null,
+    average: AVERAGES.find((name) => name === fields2.get("m")) ?? "none",
+    words: fields2.get("w") === "1",
+    first: fields2.get("first") !== "0",
+    compare: headAt(fields2.get("cmp"), capture),
+    corner: [top, left2],
+    thumb: { stage: place.stage, head: place.head },
+    mark: null,
+    point: null
+  };
+}
+function pair(text, rows, keys) {
+  const parts = (text ?? "").split(".");
+  const [a, b] = [whole(parts[0], rows), whole(parts[1] ?? null, keys)];
+  return parts.length === 2 && a !== null && b !== null ? [a, b] : null;
+}
+function headAt(text, { layers }) {
+  const parts = (text ?? "").split(".");
+  const stage = whole(parts[0], layers.length);
+  if (stage === null || parts.length !== 2) return null;
+  const head2 = whole(parts[1], layers[stage].sizes.heads);
+  return head2 === null ? null : { stage, head: head2 };
+}
+
 // src/url.js
-var MOST = 4e3;
+var MOST2 = 4e3;
 var LONGEST_NAME = 200;
+var VIEWS = ["steps", "heads"];
+var PLACES = ["q", "n", "L", "h"];
 function toHash(state) {
   const fields2 = new URLSearchParams();
+  const { capture } = state;
+  if (capture.capture !== capture.shelf[0]?.id) fields2.set("c", capture.capture);
+  if (state.view === "heads") writeHeads(state, fields2);
+  else writeSteps(state, fields2);
+  return fields2.toString();
+}
+function writeSteps(state, fields2) {
+  if (firstView(state.capture) !== "steps") fields2.set("v", "steps");
   fields2.set("q", String(state.row));
+  if (state.stage) fields2.set("L", String(state.stage));
   if (state.batch) fields2.set("b", String(state.batch));
   if (state.head) fields2.set("h", String(state.head));
   fields2.set("step", state.step);
@@ -1218,29 +1420,38 @@ function toHash(state) {
   if (state.layer) fields2.set("all", "1");
   const edit2 = state.edits[editKey(state)];
   const numbers = edit2 ? JSON.stringify(edit2) : "";
-  if (numbers && numbers.length <= MOST) fields2.set("n", numbers);
-  return fields2.toString();
+  if (numbers && numbers.length <= MOST2) fields2.set("n", numbers);
 }
 function fitsHash(state) {
   const edit2 = state.edits[editKey(state)];
-  return !edit2 || JSON.stringify(edit2).length <= MOST;
-}
-function whole(text, below) {
-  return text !== null && /^\d{1,9}$/.test(text) && Number(text) < below ? Number(text) : null;
+  return !edit2 || JSON.stringify(edit2).length <= MOST2;
 }
 var stepId = (text) => ORDER.find((id) => id === text) ?? null;
-function fromHash(hash, info) {
+var captureIn = (hash) => new URLSearchParams(hash.replace(/^#/, "")).get("c");
+function fromHash(hash, capture) {
   const fields2 = new URLSearchParams(hash.replace(/^#/, ""));
-  const batches = info.batch_shape.reduce((product, n) => product * n, 1);
-  const batch = whole(fields2.get("b"), batches) ?? 0;
-  const head = whole(fields2.get("h"), info.sizes.heads) ?? 0;
+  const stage = whole(fields2.get("L"), capture.layers.length) ?? 0;
+  const { batch, heads } = capture.layers[stage].sizes;
+  const entry = whole(fields2.get("b"), batch) ?? 0;
+  const head2 = whole(fields2.get("h"), heads) ?? 0;
+  const place = { stage, batch: entry, head: head2 };
+  const asked2 = VIEWS.find((name) => name === fields2.get("v"));
+  const says = asked2 !== void 0 || PLACES.some((name) => fields2.has(name));
+  const view = asked2 ?? firstView(capture);
+  if (view === "heads") return says ? readHeads(fields2, capture, place) : {};
+  return {
+    ...says ? { view } : {},
+    ...fromSteps(fields2, infoOf(capture, stage, entry), place)
+  };
+}
+function fromSteps(fields2, info, place) {
   const edit2 = info.editable ? editFrom(fields2.get("n"), info) : null;
   const rows = edit2 ? edit2.tokens.length : info.sizes.q_len;
-  const found = fields2.has("q") || fields2.has("n") ? { batch, head } : {};
+  const found = PLACES.some((name) => fields2.has(name)) ? place : {};
   const row = whole(fields2.get("q"), rows);
   if (row !== null) found.row = row;
-  const step2 = fields2.get("step") === "none" ? "none" : stepId(fields2.get("step"));
-  if (step2) found.step = step2;
+  const step3 = fields2.get("step") === "none" ? "none" : stepId(fields2.get("step"));
+  if (step3) found.step = step3;
   if (fields2.get("scale") === "off" && info.editable) found.scaled = false;
   if (fields2.get("read") === "shifted") found.reading = "shifted";
   if (fields2.has("in")) found.seen = rowsFrom(fields2.get("in") ?? "", rows);
@@ -1250,7 +1461,7 @@ function fromHash(hash, info) {
   const section = whole(fields2.get("s"), 100);
   if (section !== null) found.section = section;
   if (fields2.get("all") === "1") found.layer = true;
-  if (edit2) found.edits = { [`${batch}/${head}`]: edit2 };
+  if (edit2) found.edits = { [editKey(place)]: edit2 };
   return found;
 }
 function rowsFrom(text, rows) {
@@ -1270,7 +1481,7 @@ function isOrigin(value, length, below) {
 }
 var isNames = (value, most) => isList(value, most) && value.every((name) => typeof name === "string" && name.length <= LONGEST_NAME);
 function editFrom(text, info) {
-  if (!text || text.length > 2 * MOST) return null;
+  if (!text || text.length > 2 * MOST2) return null;
   let raw;
   try {
     raw = JSON.parse(text);
@@ -1286,17 +1497,1317 @@ function editFrom(text, info) {
   return fits ? { tokens, key_tokens, query, key, value, row_from, key_from } : null;
 }
 
+// src/first_state.js
+function firstState(capture, lesson, hash) {
+  const skills = lesson.checklist.map(({ skill }) => skill);
+  const solved = loadProgress().solved.filter((skill) => skills.includes(skill));
+  const open2 = skills.find((skill) => !solved.includes(skill)) ?? skills[0];
+  return {
+    lesson,
+    shelved: {},
+    reading: "textbook",
+    section: 0,
+    turn: newTurn(open2),
+    solved,
+    notice: "",
+    offline: null,
+    room: 1280,
+    theme: "light",
+    wide: false,
+    ...placeIn(capture, fromHash(hash, capture))
+  };
+}
+function placeIn(capture, found) {
+  const info = infoOf(capture, found.stage ?? 0, found.batch ?? 0);
+  const whole3 = opensWhole(info);
+  return {
+    capture,
+    info,
+    view: firstView(capture),
+    stage: 0,
+    batch: 0,
+    head: 0,
+    row: 0,
+    step: (
+      /** @type {import("./types.js").Progress} */
+      whole3 ? "reads" : "none"
+    ),
+    scaled: true,
+    cursor: (
+      /** @type {import("./types.js").Cursor} */
+      {
+        step: whole3 ? "weight" : "score",
+        column: 0
+      }
+    ),
+    hover: null,
+    seen: [],
+    edits: {},
+    editing: null,
+    spot: (
+      /** @type {import("./types.js").Spot} */
+      { side: "query", row: found.row ?? 0, col: 0 }
+    ),
+    trouble: null,
+    layer: false,
+    cell: (
+      /** @type {import("./types.js").Pair} */
+      [0, 0]
+    ),
+    ...HEADS_AT_FIRST,
+    ...found
+  };
+}
+var HEADS_AT_FIRST = {
+  open: false,
+  picked: false,
+  key: null,
+  compare: null,
+  average: (
+    /** @type {import("./types.js").Average} */
+    "none"
+  ),
+  words: false,
+  first: true,
+  corner: (
+    /** @type {import("./types.js").Pair} */
+    [0, 0]
+  ),
+  thumb: { stage: 0, head: 0 },
+  follow: false,
+  mark: null,
+  point: null,
+  over: null
+};
+function movedTo(state, capture, hash) {
+  const fresh = placeIn(capture, {});
+  const names2 = (
+    /** @type {(keyof State)[]} */
+    Object.keys(fresh)
+  );
+  const left2 = Object.fromEntries(names2.map((name) => [name, state[name]]));
+  return {
+    ...fresh,
+    ...state.shelved[capture.capture],
+    hover: null,
+    point: null,
+    over: null,
+    ...fromHash(hash, capture),
+    shelved: { ...state.shelved, [state.capture.capture]: left2 }
+  };
+}
+
+// src/frame.js
+var STEP = 8;
+function unframed(buffer) {
+  const length = new DataView(buffer).getUint32(0, true);
+  const json = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
+  const start2 = Math.ceil((4 + length) / STEP) * STEP;
+  return { json, bytes: new Uint8Array(buffer, start2) };
+}
+function numbersIn(bytes, Kind, start2, count2) {
+  const size = Kind.BYTES_PER_ELEMENT;
+  const even = (bytes.byteOffset + start2) % size === 0;
+  const from = even ? bytes : bytes.slice();
+  return new Kind(
+    /** @type {ArrayBuffer} */
+    from.buffer,
+    from.byteOffset + start2,
+    count2
+  );
+}
+
+// src/heat_color.js
+var ANCHORS = ["#fdf6da", "#c9e08c", "#62bf8b", "#2b8f9b", "#2f619f", "#46287c", "#250b3d"];
+var STEPS = 256;
+var ENDS = {
+  light: ANCHORS,
+  dark: ["#1b1332", "#44317f", "#30659f", "#2b949b", "#57bf88", "#bcdd74", "#fdf4b4"]
+};
+var PLAIN2 = {
+  light: {
+    hidden: "#e2e3e7",
+    hatch: "#c3c5cc",
+    nan: "#d1293d",
+    bar: "#6b6f78",
+    ink: "#1c1d20",
+    soft: "#5f6167",
+    paper: "#ffffff",
+    focus: "#e0218a"
+  },
+  dark: {
+    hidden: "#3b3d42",
+    hatch: "#54575e",
+    nan: "#ff5c6c",
+    bar: "#9a9da6",
+    ink: "#ececec",
+    soft: "#a3a5ab",
+    paper: "#1d1f23",
+    focus: "#ff7ac0"
+  }
+};
+var heatColors = (theme, own2 = {}) => ({ ...PLAIN2[theme], ramp: ramp(theme), ...own2 });
+function ramp(theme) {
+  const anchors = ENDS[theme].map((text) => labOf(rgbOf(text)));
+  const far = anchors.map((_, i) => i ? distance(anchors[i - 1], anchors[i]) : 0);
+  const total = far.reduce((sum2, length) => sum2 + length, 0);
+  const codes = new Uint8ClampedArray(4 * STEPS);
+  let piece2 = 1;
+  let before2 = 0;
+  for (let code = 0; code < STEPS; code += 1) {
+    const along = total * code / (STEPS - 1);
+    while (piece2 < anchors.length - 1 && along > before2 + far[piece2]) {
+      before2 += far[piece2];
+      piece2 += 1;
+    }
+    const part = Math.min(1, (along - before2) / far[piece2]);
+    const lab = anchors[piece2].map((x, i) => anchors[piece2 - 1][i] * (1 - part) + x * part);
+    codes.set([...rgbFrom(lab), 255], 4 * code);
+  }
+  return codes;
+}
+function hexOf(codes, code) {
+  const parts = [...codes.subarray(4 * code, 4 * code + 3)];
+  return `#${parts.map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}
+function codeOf(weight, { low, high }) {
+  if (Number.isNaN(weight)) return -1;
+  const share = (weight - low) / (high - low);
+  return Math.round((STEPS - 1) * Math.max(0, Math.min(1, share)));
+}
+function rangeOf(grid2, { first = true } = {}) {
+  const [, columns] = grid2.shape;
+  const skipped = first || grid2.keyAt > 0 ? -1 : firstSeen(grid2);
+  let most = 0;
+  let rest = 0;
+  grid2.weights.forEach((weight, i) => {
+    if (!grid2.visible[i] || !(weight > rest)) return;
+    most = Math.max(most, weight);
+    if (i % columns !== skipped) rest = weight;
+  });
+  const high = rest || most || 1;
+  const beyond = Math.max(most, ...(grid2.sink ?? []).filter((share) => !Number.isNaN(share)));
+  return { low: 0, high, over: beyond > high };
+}
+function firstSeen({ shape: [rows, columns], visible }) {
+  for (let key = 0; key < columns; key += 1)
+    for (let row = 0; row < rows; row += 1) if (visible[row * columns + key]) return key;
+  return -1;
+}
+var rgbOf = (text) => [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
+var distance = (a, b) => Math.hypot(...a.map((x, i) => x - b[i]));
+function labOf(rgb) {
+  const [r, g, b] = rgb.map((byte) => {
+    const x = byte / 255;
+    return x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4;
+  });
+  const l = Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b);
+  const m = Math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b);
+  const s = Math.cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b);
+  return [
+    0.2104542553 * l + 0.793617785 * m - 0.0040720468 * s,
+    1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s,
+    0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s
+  ];
+}
+function rgbFrom([lightness, a, b]) {
+  const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
+  const m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;
+  const s = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3;
+  const linear = [
+    4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
+    -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
+    -0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s
+  ];
+  return linear.map((x) => {
+    const light = Math.max(0, Math.min(1, x));
+    const coded = light <= 31308e-7 ? 12.92 * light : 1.055 * light ** (1 / 2.4) - 0.055;
+    return Math.round(255 * coded);
+  });
+}
+
+// src/heat_grid.js
+var SINK = -1;
+var HATCHED = 6;
+var WRITTEN = 11;
+var LARGEST = 28;
+var SINK_GAP = 6;
+var SINK_WIDTH = 12;
+var EMPTY_WORDS = "no visible keys";
+function cellSize(rows, columns, width) {
+  const room = Math.floor(Math.min(width / columns, 1.5 * width / rows));
+  return Math.max(1, Math.min(LARGEST, room));
+}
+var sinkWidth = (cell2) => Math.max(cell2, SINK_WIDTH);
+var sinkLeft = (grid2, cell2) => grid2.shape[1] * cell2 + SINK_GAP;
+var gridWidth = (grid2, cell2) => grid2.sink ? sinkLeft(grid2, cell2) + sinkWidth(cell2) : grid2.shape[1] * cell2;
+var gridHeight = (grid2, cell2) => grid2.shape[0] * cell2;
+function weightAt({ shape, weights: weights2, visible, rowAt, keyAt, sink }, row, key) {
+  const [rows, columns] = shape;
+  const [r, c] = [row - rowAt, key - keyAt];
+  if (r < 0 || r >= rows) return null;
+  if (key === SINK) return sink ? { weight: sink[r], visible: true } : null;
+  if (c < 0 || c >= columns) return null;
+  return { weight: weights2[r * columns + c], visible: visible[r * columns + c] !== 0 };
+}
+function cellAt(grid2, cell2, x, y) {
+  const [rows, columns] = grid2.shape;
+  const r = Math.floor(y / cell2);
+  const c = Math.floor(x / cell2);
+  if (r < 0 || r >= rows || c < 0) return null;
+  if (c < columns) return { row: grid2.rowAt + r, key: grid2.keyAt + c };
+  const inSink = grid2.sink && x >= sinkLeft(grid2, cell2) && x < gridWidth(grid2, cell2);
+  return inSink ? { row: grid2.rowAt + r, key: SINK } : null;
+}
+var isEmpty = ({ shape: [, columns], visible }, r) => !visible.subarray(r * columns, (r + 1) * columns).some(Boolean);
+var emptyFits = ({ shape: [, columns] }, cell2) => cell2 >= WRITTEN && columns * cell2 >= 100;
+function sized(canvas, width, height, ratio) {
+  const wide = Math.max(1, Math.round(width * ratio));
+  const high = Math.max(1, Math.round(height * ratio));
+  if (canvas.width !== wide) canvas.width = wide;
+  if (canvas.height !== high) canvas.height = high;
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  const pen = canvas.getContext("2d");
+  if (!pen) throw new Error("canvas: must have a 2d context; got none.");
+  pen.setTransform(1, 0, 0, 1, 0, 0);
+  pen.clearRect(0, 0, wide, high);
+  return pen;
+}
+var screenRatio = () => globalThis.devicePixelRatio || 1;
+function pixels(rows, columns, colors, codeAt) {
+  const canvas = (
+    /** @type {HTMLCanvasElement} */
+    h("canvas", { width: columns, height: rows })
+  );
+  const pen = canvas.getContext("2d");
+  if (!pen) throw new Error("canvas: must have a 2d context; got none.");
+  const image = pen.createImageData(columns, rows);
+  const words2 = new Uint32Array(image.data.buffer);
+  const { buffer, byteOffset } = colors.ramp;
+  const codes = new Uint32Array(buffer, byteOffset, 256);
+  for (let i = 0; i < words2.length; i += 1) {
+    const code = codeAt(i);
+    if (code >= 0) words2[i] = codes[code];
+  }
+  pen.putImageData(image, 0, 0);
+  return canvas;
+}
+function hiddenFill(pen, colors, striped, ratio) {
+  if (!striped) return colors.hidden;
+  const size = Math.round(6 * ratio);
+  const tile = (
+    /** @type {HTMLCanvasElement} */
+    h("canvas", { width: size, height: size })
+  );
+  const brush = tile.getContext("2d");
+  if (!brush) return colors.hidden;
+  brush.fillStyle = colors.hidden;
+  brush.fillRect(0, 0, size, size);
+  brush.strokeStyle = colors.hatch;
+  brush.lineWidth = 1.25 * ratio;
+  for (const shift of [-size, 0, size]) {
+    brush.moveTo(shift - size, 2 * size);
+    brush.lineTo(shift + 2 * size, -size);
+  }
+  brush.stroke();
+  return pen.createPattern(tile, "repeat") ?? colors.hidden;
+}
+function paintGrid(canvas, grid2, { cell: cell2, range: range2, colors, ratio = screenRatio() }) {
+  const [rows, columns] = grid2.shape;
+  const pen = sized(canvas, gridWidth(grid2, cell2), gridHeight(grid2, cell2), ratio);
+  const wide = Math.round(columns * cell2 * ratio);
+  const high = Math.round(rows * cell2 * ratio);
+  pen.fillStyle = hiddenFill(pen, colors, cell2 >= HATCHED, ratio);
+  pen.fillRect(0, 0, wide, high);
+  const { weights: weights2, visible, sink } = grid2;
+  const codeAt = (i) => visible[i] ? codeOf(weights2[i], range2) : -1;
+  pen.imageSmoothingEnabled = false;
+  pen.drawImage(pixels(rows, columns, colors, codeAt), 0, 0, wide, high);
+  if (sink) {
+    const shares2 = pixels(rows, 1, colors, (r) => codeOf(sink[r], range2));
+    const left2 = Math.round(sinkLeft(grid2, cell2) * ratio);
+    pen.drawImage(shares2, left2, 0, Math.round(sinkWidth(cell2) * ratio), high);
+  }
+  for (let r = 0; r < rows; r += 1) {
+    if (isEmpty(grid2, r)) paintEmpty(pen, grid2, r, cell2, colors, ratio);
+    else if (hasNaN(grid2, r)) paintNaNs(pen, grid2, r, cell2, colors, ratio);
+  }
+}
+function hasNaN({ shape: [, columns], weights: weights2, visible, sink }, r) {
+  if (sink && Number.isNaN(sink[r])) return true;
+  for (let i = r * columns; i < (r + 1) * columns; i += 1)
+    if (visible[i] && Number.isNaN(weights2[i])) return true;
+  return false;
+}
+function paintEmpty(pen, grid2, r, cell2, colors, ratio) {
+  const top = Math.round(r * cell2 * ratio);
+  const high = Math.max(1, Math.round((r + 1) * cell2 * ratio) - top);
+  const wide = Math.round(grid2.shape[1] * cell2 * ratio);
+  pen.fillStyle = colors.hidden;
+  pen.fillRect(0, top, wide, high);
+  pen.fillStyle = colors.soft;
+  if (!emptyFits(grid2, cell2)) {
+    const line4 = Math.min(Math.max(1, Math.floor(ratio)), Math.floor(high / 3));
+    pen.fillRect(0, top + Math.floor((high - line4) / 2), wide, line4);
+    return;
+  }
+  pen.font = `${11 * ratio}px system-ui, sans-serif`;
+  pen.textBaseline = "middle";
+  pen.fillText(EMPTY_WORDS, 6 * ratio, top + high / 2 + ratio / 2);
+}
+function paintNaNs(pen, grid2, r, cell2, colors, ratio) {
+  const columns = grid2.shape[1];
+  const top = Math.round(r * cell2 * ratio);
+  const high = Math.round((r + 1) * cell2 * ratio) - top;
+  const crosses = (from, to) => {
+    const [left2, right] = [Math.round(from * ratio), Math.round(to * ratio)];
+    pen.fillStyle = colors.nan;
+    pen.fillRect(left2, top, right - left2, high);
+    if (cell2 < HATCHED) return;
+    pen.strokeStyle = colors.paper;
+    pen.lineWidth = ratio;
+    pen.beginPath();
+    pen.moveTo(left2 + ratio, top + ratio);
+    pen.lineTo(right - ratio, top + high - ratio);
+    pen.moveTo(right - ratio, top + ratio);
+    pen.lineTo(left2 + ratio, top + high - ratio);
+    pen.stroke();
+  };
+  for (let c = 0; c < columns; c += 1) {
+    const i = r * columns + c;
+    if (grid2.visible[i] && Number.isNaN(grid2.weights[i])) crosses(c * cell2, (c + 1) * cell2);
+  }
+  if (grid2.sink && Number.isNaN(grid2.sink[r])) crosses(sinkLeft(grid2, cell2), gridWidth(grid2, cell2));
+}
+function paintOverlay(canvas, grid2, options) {
+  const { cell: cell2, row, key, hoverRow, hoverKey, colors, ratio = screenRatio() } = options;
+  const pen = sized(canvas, gridWidth(grid2, cell2), gridHeight(grid2, cell2), ratio);
+  const thin = (
+    /** @type {const} */
+    [colors.ink, 1]
+  );
+  const thick = (
+    /** @type {const} */
+    [colors.focus, 2]
+  );
+  const frames = [
+    { frame: rowFrame(grid2, cell2, hoverRow), line: thin },
+    { frame: keyFrame(grid2, cell2, hoverKey), line: thin },
+    { frame: rowFrame(grid2, cell2, row), line: thick },
+    { frame: keyFrame(grid2, cell2, key), line: thick }
+  ];
+  for (const halo of [true, false])
+    for (const { frame, line: line4 } of frames) {
+      const [color, width] = line4;
+      if (frame && halo) strokeFrame(pen, frame, colors.paper, width + 2, ratio);
+      else if (frame) strokeFrame(pen, frame, color, width, ratio);
+    }
+}
+function rowFrame(grid2, cell2, row) {
+  const r = row === null || row === void 0 ? -1 : row - grid2.rowAt;
+  if (r < 0 || r >= grid2.shape[0]) return null;
+  return [0, r * cell2, gridWidth(grid2, cell2), cell2];
+}
+function keyFrame(grid2, cell2, key) {
+  if (key === null || key === void 0) return null;
+  if (key === SINK)
+    return grid2.sink && [sinkLeft(grid2, cell2), 0, sinkWidth(cell2), gridHeight(grid2, cell2)];
+  const c = key - grid2.keyAt;
+  if (c < 0 || c >= grid2.shape[1]) return null;
+  return [c * cell2, 0, cell2, gridHeight(grid2, cell2)];
+}
+function strokeFrame(pen, [left2, top, wide, high], color, width, ratio) {
+  const out = Math.min(wide, high) < 11 ? 1 : 0;
+  const x0 = Math.max(1, Math.round((left2 - out) * ratio));
+  const y0 = Math.max(1, Math.round((top - out) * ratio));
+  const x1 = Math.min(pen.canvas.width - 1, Math.round((left2 + wide + out) * ratio));
+  const y1 = Math.min(pen.canvas.height - 1, Math.round((top + high + out) * ratio));
+  pen.strokeStyle = color;
+  pen.lineWidth = width * ratio;
+  pen.strokeRect(x0, y0, x1 - x0, y1 - y0);
+}
+function paintThumbnail(canvas, values, rows, columns, options) {
+  const { markRow = null, colors, range: range2, ratio = screenRatio() } = options;
+  const { cell: cell2 = Math.max(1, Math.floor(96 / Math.max(rows, columns))) } = options;
+  const pen = sized(canvas, columns * cell2, rows * cell2, ratio);
+  const { width, height } = canvas;
+  pen.fillStyle = colors.hidden;
+  pen.fillRect(0, 0, width, height);
+  pen.imageSmoothingEnabled = false;
+  const codeAt = (i) => values[i] < 0 ? -1 : codeOf(values[i], range2);
+  pen.drawImage(pixels(rows, columns, colors, codeAt), 0, 0, width, height);
+  pen.fillStyle = colors.nan;
+  values.forEach((value, i) => {
+    if (!Number.isNaN(value)) return;
+    const size = cell2 * ratio;
+    pen.fillRect(i % columns * size, Math.floor(i / columns) * size, size, size);
+  });
+  if (markRow === null || markRow < 0 || markRow >= rows) return;
+  const frame = (
+    /** @type {Frame} */
+    [0, markRow * cell2, columns * cell2, cell2]
+  );
+  strokeFrame(pen, frame, colors.paper, 3, ratio);
+  strokeFrame(pen, frame, colors.focus, 1.5, ratio);
+}
+
+// src/heads_needs.js
+function headOrMean({ capture, batch }, { stage, head: head2 }, average2) {
+  const overLayers = average2 === "layers" || average2 === "both";
+  const overHeads = average2 === "heads" || average2 === "both";
+  return {
+    capture: capture.capture,
+    batch: String(batch),
+    layer: overLayers ? "mean" : String(stage),
+    head: overHeads ? "mean" : String(head2),
+    ...overLayers ? { like: String(stage) } : {}
+  };
+}
+var span = (start2, stop) => `${start2}:${stop}`;
+var overviewArgs = ({ capture, batch }, stage) => ({
+  capture: capture.capture,
+  layer: String(stage),
+  batch: String(batch)
+});
+function everywhereArgs(state) {
+  const { capture, stage, row } = state;
+  const first = capture.layers.findIndex((_, other) => isAlike(state, other, stage));
+  return { ...overviewArgs(state, first), query: String(row) };
+}
+function isAlike({ capture }, one, other) {
+  const [a, b] = [capture.layers[one], capture.layers[other]];
+  return a.queries.join() === b.queries.join() && a.keys.join() === b.keys.join();
+}
+
+// src/heads_grid.js
+var MOST_FACTS = 2 ** 27;
+var WHOLE = 1024;
+var WINDOW2 = 512;
+var isWindowed = ({ info }) => info.sizes.q_len > WHOLE || info.sizes.kv_len > WHOLE || info.sizes.q_len * info.sizes.kv_len > info.limits.grid_cells;
+function partOf(state) {
+  const { q_len, kv_len } = state.info.sizes;
+  if (!isWindowed(state)) return { rows: [0, q_len], keys: [0, kv_len] };
+  const part = (start2, length) => {
+    const from = Math.max(0, Math.min(start2, length - WINDOW2));
+    return (
+      /** @type {[number, number]} */
+      [from, Math.min(length, from + WINDOW2)]
+    );
+  };
+  return { rows: part(state.corner[0], q_len), keys: part(state.corner[1], kv_len) };
+}
+var hasFacts = ({ info }) => info.sizes.q_len * info.sizes.kv_len <= MOST_FACTS;
+var byWords = (state) => state.words && !isWindowed(state);
+function headView(state, source, at, average2) {
+  const place = headOrMean(state, at, average2);
+  const { rows, keys } = partOf(state);
+  const part = isWindowed(state) ? { rows: span(...rows), keys: span(...keys) } : {};
+  const words2 = byWords(state);
+  const asked2 = { ...place, ...part, ...words2 ? { words: "1" } : {} };
+  const answer = source.answer("grid", asked2);
+  const told = source.answer("facts", place);
+  const facts2 = told && !told.refused ? (
+    /** @type {Facts} */
+    told.json
+  ) : null;
+  const waiting2 = state.info.options.sinks && hasFacts(state) && !told;
+  const grid2 = answer?.bytes && !waiting2 ? decoded(state, source, answer, words2 ? null : facts2) : null;
+  return {
+    at,
+    average: average2,
+    grid: grid2,
+    what: answer?.json?.what ?? "",
+    rule: answer?.json?.rule ?? null,
+    refused: answer?.refused ?? "",
+    facts: facts2,
+    rowWords: answer?.json?.row_words ?? null,
+    keyWords: answer?.json?.key_words ?? null,
+    range: grid2 ? source.made(grid2, `range ${state.first}`, () => rangeOf(grid2, { first: state.first })) : { low: 0, high: 1 },
+    needs: hasFacts(state) ? [
+      ["grid", asked2],
+      ["facts", place]
+    ] : [["grid", asked2]]
+  };
+}
+function decoded({ info }, source, answer, facts2) {
+  const { json, bytes } = answer;
+  const [rows, columns] = json.shape;
+  return source.made(answer, facts2?.sink ? "grid and sink" : "grid", () => {
+    const count2 = rows * columns;
+    const part = (tokens, [a, b]) => b - a === tokens.length ? tokens : tokens.slice(a, b);
+    return {
+      shape: (
+        /** @type {[number, number]} */
+        [rows, columns]
+      ),
+      weights: numbersIn(
+        /** @type {Uint8Array} */
+        bytes,
+        Float64Array,
+        0,
+        count2
+      ),
+      visible: numbersIn(
+        /** @type {Uint8Array} */
+        bytes,
+        Uint8Array,
+        8 * count2,
+        count2
+      ),
+      rowTokens: json.row_labels ?? part(info.tokens, json.rows),
+      keyTokens: json.key_labels ?? part(info.key_tokens, json.keys),
+      rowAt: json.row_labels ? 0 : json.rows[0],
+      keyAt: json.key_labels ? 0 : json.keys[0],
+      sink: facts2?.sink ? facts2.sink.slice(json.rows[0], json.rows[1]) : null
+    };
+  });
+}
+function lineOf(state, source, view, line4) {
+  const part = "row" in line4 ? { rows: span(line4.row, line4.row + 1) } : { keys: span(line4.key, line4.key + 1) };
+  const args = { ...headOrMean(state, view.at, view.average), ...part };
+  const answer = source.answer("grid", args);
+  const grid2 = answer?.bytes ? decoded(state, source, answer, null) : null;
+  return { args, grid: grid2, refused: answer?.refused ?? "" };
+}
+function placeOfToken(words2, token) {
+  if (token === null || token === SINK || !words2) return token;
+  const found = words2.findIndex((some) => some.includes(token));
+  return found < 0 ? null : found;
+}
+var tokenOfPlace = (words2, place) => place === SINK || !words2 ? place : words2[place]?.[0] ?? 0;
+function rangeIn({ first, second }) {
+  const one = first?.range ?? { low: 0, high: 1 };
+  const other = second?.grid ? second.range : one;
+  const high = Math.max(one.high, other.high);
+  return { low: 0, high, over: [one, other].some((range2) => range2.over || false) };
+}
+
+// src/color.js
+var COLORS = 8;
+var rampClass = (weight) => `filled${weight > 0.58 ? " deep" : weight > 0.52 ? " middle" : ""}`;
+var colorClass = (index) => `c${index % COLORS}`;
+
+// src/chip.js
+var LONGEST = 18;
+function shortName(token) {
+  const characters = [...readable(token)];
+  return characters.length > LONGEST ? `${characters.slice(0, LONGEST - 1).join("")}…` : characters.join("");
+}
+function needsPosition(tokens, index) {
+  const token = tokens[index];
+  if (token === String(index)) return false;
+  return tokens.indexOf(token) !== tokens.lastIndexOf(token);
+}
+function tokenName(tokens, index) {
+  const text = shortName(tokens[index]);
+  return needsPosition(tokens, index) ? `${text} @${index}` : text;
+}
+var chipBreadth = (tokens, index) => breadth(tokenName(tokens, index));
+function chip(tokens, index, props = {}) {
+  const kind = tokens.length > COLORS && index >= COLORS ? "later" : "";
+  const parts = [h("bdi", {}, shortName(tokens[index]))];
+  if (needsPosition(tokens, index)) parts.push(h("small", {}, `@${index}`));
+  const tag = props["data-act"] ? "button" : "span";
+  const type = tag === "button" ? "button" : null;
+  return h(
+    tag,
+    { type, class: `chip ${colorClass(index)} ${kind}`, title: readable(tokens[index]), ...props },
+    parts
+  );
+}
+
+// src/heads_words.js
+function headName({ layers }, { stage, head: head2 }) {
+  const layer = layers[stage];
+  return `${layer.label}, head ${layer.heads[head2] ?? head2}`;
+}
+var viewName = (view, capture) => view.what || headName(capture, view.at);
+var quoted = (tokens, index) => `⁨“${tokenName(tokens, index)}”⁩`;
+var isolated = (words2) => words2.split(/\u2068([^\u2069]*)\u2069/).map((part, i) => i % 2 ? h("bdi", {}, part) : part).filter((part) => part !== "");
+function headWords(scene, at) {
+  const name = headName(scene.state.capture, at);
+  const facts2 = scene.overview(at.stage)?.heads[at.head];
+  if (!facts2) return name;
+  const parts = [
+    facts2.entropy === null ? null : `mean entropy ${rounded(facts2.entropy)} nats`,
+    facts2.first_share === null ? null : `first-token share ${rounded(facts2.first_share)}`,
+    facts2.previous_share === null ? null : `token-before share ${rounded(facts2.previous_share)}`,
+    facts2.sink === null ? null : `sink ${rounded(facts2.sink)}`,
+    mostWords(scene, at)
+  ];
+  return [name, parts.filter(Boolean).join(", ")].filter(Boolean).join(": ");
+}
+function mostWords(scene, at) {
+  const { state, keys, queries } = scene;
+  const most = scene.everywhere(at);
+  if (!most) return null;
+  const asks = quoted(queries.tokens, state.row);
+  if (Number.isNaN(most.weight)) return `${asks} reads NaN`;
+  if (most.key < 0) return `${asks} sees no key`;
+  return `${asks} reads ${quoted(keys.tokens, most.key)} most, ${rounded(most.weight)}`;
+}
+function pairWords(scene) {
+  const { first, second, at } = scene;
+  if (!first?.grid) return { formula: "", exactly: first?.refused ?? "" };
+  if (!at) {
+    return {
+      formula: "",
+      exactly: "Point at a cell for its weight; click it to pick its query and key."
+    };
+  }
+  const [row, key] = at;
+  const here = weightAt(first.grid, row, key);
+  if (!here) return { formula: "", exactly: "" };
+  const names2 = namesOf(first, row, key);
+  if (!here.visible) {
+    if (isEmptyRow(first, row)) {
+      const asks = quoted(first.grid.rowTokens, row - first.grid.rowAt);
+      return {
+        formula: `${asks} has no visible keys`,
+        exactly: "it reads nothing: every weight is 0"
+      };
+    }
+    return { formula: `${names2}: hidden`, exactly: "the weight is 0, whatever the key holds" };
+  }
+  const score = scoreWords(scene, first, row, key);
+  const formula = `${names2}: weight ${rounded(here.weight)}${score}`;
+  const there = second?.grid ? weightAt(second.grid, row, key) : null;
+  if (!there || !second) return { formula, exactly: `exactly ${exact(here.weight)}` };
+  const other = viewName(second, scene.state.capture);
+  if (!there.visible) return { formula, exactly: `${other}: hidden` };
+  const less = here.weight - there.weight;
+  return {
+    formula,
+    exactly: `${other}: ${rounded(there.weight)}; difference ${less > 0 ? "+" : ""}${rounded(less)}`
+  };
+}
+function namesOf({ grid: grid2 }, row, key) {
+  if (!grid2) return "";
+  const asks = quoted(grid2.rowTokens, row - grid2.rowAt);
+  return key === SINK ? `${asks} leaves to the sink` : `${asks} reads ${quoted(grid2.keyTokens, key - grid2.keyAt)}`;
+}
+function isEmptyRow({ grid: grid2 }, row) {
+  if (!grid2) return false;
+  const columns = grid2.shape[1];
+  const r = row - grid2.rowAt;
+  return !grid2.visible.subarray(r * columns, (r + 1) * columns).some(Boolean);
+}
+function scoreWords({ state, ledger, words: words2, windowed }, view, row, key) {
+  if (words2 || view.average !== "none" || key === SINK || !view.grid) return "";
+  const record = ledger?.record;
+  const listed2 = record && row === state.row ? record.keys.indexOf(key) : -1;
+  const word2 = scoreName(state.info.options);
+  if (record && listed2 >= 0) return ` (${word2} ${rounded(record.scores[listed2])})`;
+  const top = view.facts?.max_score[row];
+  if (windowed || top === void 0 || !Number.isFinite(top)) return "";
+  const { grid: grid2 } = view;
+  const columns = grid2.shape[1];
+  const weights2 = grid2.weights.subarray((row - grid2.rowAt) * columns).subarray(0, columns);
+  const most = weights2.reduce((a, b) => Math.max(a, b), 0);
+  const weight = weights2[key - grid2.keyAt];
+  return weight > 0 ? ` (${word2} ${rounded(top + Math.log(weight / most))})` : "";
+}
+var scoreName = ({ bias, softcap }) => `${bias ? "biased" : softcap === null ? "scaled" : "capped"} score`;
+function rowWords(scene) {
+  const { first, state, picked: picked2, words: words2 } = scene;
+  if (!first?.facts || !picked2 || words2) return "";
+  const { entropy, visible, first_share: share, sink } = first.facts;
+  const { row } = state;
+  const name = quoted(scene.queries.tokens, row);
+  if (visible[row] === 0) return `${name} has no visible keys: it reads nothing.`;
+  const parts = [
+    `sees ${count(visible[row])} ${visible[row] === 1 ? "key" : "keys"}`,
+    `entropy ${rounded(entropy[row])} of at most ${rounded(Math.log(visible[row]))} nats`,
+    share && `first-token share ${rounded(share[row])}`,
+    sink && `sink ${rounded(sink[row])}`
+  ];
+  return `${name}: ${parts.filter(Boolean).join(", ")}.`;
+}
+var count = (x) => Number.isInteger(x) ? String(x) : rounded(x);
+
+// src/heat_axes.js
+var LINE = 11;
+var SPACED = 13;
+function labelStep(cell2) {
+  if (cell2 >= LINE) return 1;
+  for (let ten = 1; ; ten *= 10)
+    for (const step3 of [2 * ten, 5 * ten, 10 * ten]) if (step3 * cell2 >= SPACED) return step3;
+}
+function marksOf(tokens, at, cell2, always = []) {
+  const step3 = labelStep(cell2);
+  const repeated = repeatedOf(tokens);
+  const mark2 = (index) => {
+    const token = tokens[index];
+    const position = at + index;
+    const numbered = token !== String(position) && (step3 > 1 || repeated.has(token));
+    return { index, position, text: shortName(token), numbered };
+  };
+  const forced = (
+    /** @type {number[]} */
+    always.map((position) => Number.isInteger(position) ? position - at : -1).filter((index) => index >= 0 && index < tokens.length)
+  );
+  const isFree = (index) => forced.every((other) => Math.abs(other - index) * cell2 >= (step3 > 1 ? SPACED : 1));
+  const regular = tokens.map((_, index) => index).filter((index) => (at + index) % step3 === 0 && isFree(index));
+  return [.../* @__PURE__ */ new Set([...regular, ...forced])].sort((a, b) => a - b).map(mark2);
+}
+function repeatedOf(tokens) {
+  const seen = /* @__PURE__ */ new Set();
+  return new Set(tokens.filter((token) => seen.has(token) || !seen.add(token)));
+}
+function rowAxis(grid2, options) {
+  const labels = labelsOf(grid2.rowTokens, grid2.rowAt, "head-row", "query", options);
+  return axis("rows", "queries", gridHeight(grid2, options.cell), options.cell, labels);
+}
+function keyAxis(grid2, options) {
+  const { cell: cell2 } = options;
+  const labels = labelsOf(grid2.keyTokens, grid2.keyAt, "head-key", "key", options);
+  if (grid2.sink) labels.push(sinkLabel(grid2, options));
+  return axis("keys", "keys", gridWidth(grid2, cell2), cell2, labels);
+}
+function axis(kind, name, length, cell2, labels) {
+  return h(
+    "div",
+    {
+      class: `heat-axis ${kind}${labelStep(cell2) > 1 ? " sparse" : ""}`,
+      role: "group",
+      "aria-label": name,
+      vars: { "--length": `${length}px`, "--cell": `${cell2}px` }
+    },
+    labels
+  );
+}
+function labelsOf(tokens, at, act, side, { cell: cell2, picked: picked2, hover, padding = [] }) {
+  const marks = marksOf(tokens, at, cell2, [picked2, hover]);
+  const isPicked = (mark2) => mark2.position === picked2;
+  const stop = marks.findIndex(isPicked);
+  return marks.map((mark2, i) => {
+    const { index, position, text, numbered } = mark2;
+    const filler = padding.some(([from, upTo]) => position >= from && position < upTo);
+    const kinds = [isPicked(mark2) && "picked", position === hover && "hover", filler && "padding"];
+    const name = `${text}${numbered ? ` @${position}` : ""}${filler ? " (padding)" : ""}`;
+    return h(
+      "button",
+      {
+        type: "button",
+        class: ["heat-label", ...kinds.filter(Boolean)].join(" "),
+        "data-act": act,
+        "data-arg": position,
+        "data-key": `${act}:${position}`,
+        "aria-pressed": String(isPicked(mark2)),
+        "aria-label": `${side} ${name}`,
+        title: `${readable(tokens[index])}${filler ? " (padding)" : ""}`,
+        tabindex: i === Math.max(0, stop) ? 0 : -1,
+        vars: { "--at": `${index * cell2}px` }
+      },
+      h("bdi", {}, text),
+      numbered && h("small", {}, `@${position}`)
+    );
+  });
+}
+function sinkLabel(grid2, { cell: cell2, picked: picked2, hover }) {
+  const kinds = [picked2 === SINK && "picked", hover === SINK && "hover"].filter(Boolean);
+  return h(
+    "span",
+    {
+      class: ["heat-label", "sink", ...kinds].join(" "),
+      "data-key": "sink",
+      title: "the share that the sink takes: no key reads it",
+      vars: { "--at": `${sinkLeft(grid2, cell2)}px`, "--cell": `${sinkWidth(cell2)}px` }
+    },
+    "sink"
+  );
+}
+
+// src/heat_legend.js
+var STOPS = 17;
+function rampGradient({ ramp: ramp2 }) {
+  const stops = Array.from(
+    { length: STOPS },
+    (_, i) => hexOf(ramp2, Math.round(255 * i / (STOPS - 1)))
+  );
+  return `linear-gradient(90deg, ${stops.join(", ")})`;
+}
+var rangeWords = ({ low, high, over }) => [
+  low === 0 ? "0" : rounded(low),
+  over ? `${rounded(high)} or more` : rounded(high)
+];
+function othersOf({ weights: weights2, visible, sink }) {
+  const isNaNSeen = (weight, i) => visible[i] !== 0 && Number.isNaN(weight);
+  return {
+    hidden: visible.includes(0),
+    nan: weights2.some(isNaNSeen) || (sink ?? []).some(Number.isNaN)
+  };
+}
+function heatLegend(grid2, range2, colors) {
+  const [low, high] = rangeWords(range2);
+  const others = othersOf(grid2);
+  return h(
+    "div",
+    { class: "heat-legend", role: "group", "aria-label": "legend" },
+    h(
+      "span",
+      { class: "heat-scale" },
+      h("span", {}, "weight"),
+      h("span", {}, low),
+      h("span", { class: "heat-ramp", vars: { "--ramp": rampGradient(colors) } }),
+      h("span", {}, high)
+    ),
+    others.hidden && swatch("hidden", colors),
+    others.nan && swatch("NaN", colors)
+  );
+}
+function swatch(word2, colors) {
+  const fill = word2 === "NaN" ? colors.nan : colors.hidden;
+  return h(
+    "span",
+    { class: "heat-swatch" },
+    h("i", { class: word2, vars: { "--fill": fill, "--hatch": colors.hatch } }),
+    word2
+  );
+}
+
+// src/picture_layout.js
+var LONG_SIDE = 860;
+var CELL = 22;
+var LABEL = 11;
+var SMALL2 = 12;
+var TITLE = 15;
+var MARGIN = 20;
+var TICK = 4;
+var RAMP = 150;
+var NARROWEST = 420;
+function pictureOf(grid2, { title, what, range: range2, theme = "light", ramp: ramp2 }) {
+  const colors = heatColors(theme, ramp2 ? { ramp: ramp2 } : {});
+  const cell2 = Math.max(1, Math.min(CELL, Math.floor(LONG_SIDE / Math.max(...grid2.shape))));
+  const rows = marksOf(grid2.rowTokens, grid2.rowAt, cell2);
+  const keys = marksOf(grid2.keyTokens, grid2.keyAt, cell2);
+  const room = (marks, least) => Math.max(textWidth(least, SMALL2), ...marks.map((mark2) => textWidth(words(mark2), LABEL)));
+  const head2 = MARGIN + TITLE + 6 + SMALL2 + 16;
+  const left2 = Math.ceil(MARGIN + room(rows, "query") + 10);
+  const top = Math.ceil(head2 + SMALL2 + room(keys, "") + 10);
+  const [wide, high] = [gridWidth(grid2, cell2), gridHeight(grid2, cell2)];
+  const width = Math.max(NARROWEST, left2 + wide + MARGIN);
+  const place = { cell: cell2, left: left2, top, colors, width };
+  const texts = [
+    ...headings(place, title, what, top + Math.min(-10, cell2 / 2 - 14)),
+    ...axisTexts(grid2, place, rows, keys)
+  ];
+  const legend2 = legendOf(grid2, range2, place, top + high + 22);
+  return {
+    ...place,
+    height: top + high + 22 + 14 + MARGIN,
+    texts: [...texts, ...legend2.texts],
+    ticks: labelStep(cell2) > 1 ? ticksOf(place, rows, keys) : [],
+    ramp: legend2.ramp,
+    swatches: legend2.swatches
+  };
+}
+function headings({ left: left2, width, colors }, title, what, beside) {
+  const room = width - 2 * MARGIN;
+  const plain2 = (
+    /** @type {const} */
+    { anchor: "start", upright: false }
+  );
+  const y = MARGIN + TITLE / 2;
+  const below = y + TITLE / 2 + 6 + SMALL2 / 2;
+  const x = MARGIN;
+  return [
+    {
+      x,
+      y,
+      text: fitted(title, TITLE, room),
+      size: TITLE,
+      color: colors.ink,
+      bold: true,
+      ...plain2
+    },
+    { x, y: below, text: fitted(what, SMALL2, room), size: SMALL2, color: colors.soft, ...plain2 },
+    {
+      x: left2 - 10,
+      y: beside,
+      text: "query",
+      size: SMALL2,
+      color: colors.soft,
+      ...plain2,
+      anchor: "end"
+    },
+    { x: left2, y: below + 24, text: "key", size: SMALL2, color: colors.soft, ...plain2 }
+  ];
+}
+function axisTexts(grid2, { cell: cell2, left: left2, top, colors }, rows, keys) {
+  const style = { size: LABEL, color: colors.ink };
+  const middle = (index) => (index + 0.5) * cell2;
+  const texts = [
+    ...rows.map((mark2) => {
+      const at = { x: left2 - TICK - 3, y: top + middle(mark2.index) };
+      return {
+        ...at,
+        text: words(mark2),
+        anchor: (
+          /** @type {const} */
+          "end"
+        ),
+        upright: false,
+        ...style
+      };
+    }),
+    ...keys.map((mark2) => {
+      const at = { x: left2 + middle(mark2.index), y: top - TICK - 3 };
+      return {
+        ...at,
+        text: words(mark2),
+        anchor: (
+          /** @type {const} */
+          "start"
+        ),
+        upright: true,
+        ...style
+      };
+    })
+  ];
+  if (grid2.sink) {
+    const x = left2 + sinkLeft(grid2, cell2) + sinkWidth(cell2) / 2;
+    texts.push({ x, y: top - TICK - 3, text: "sink", anchor: "start", upright: true, ...style });
+  }
+  return texts;
+}
+function ticksOf({ cell: cell2, left: left2, top }, rows, keys) {
+  const at = ({ index }) => (index + 0.5) * cell2;
+  return [
+    ...rows.map(
+      (mark2) => (
+        /** @type {Picture["ticks"][number]} */
+        [
+          left2 - TICK,
+          top + at(mark2),
+          left2,
+          top + at(mark2)
+        ]
+      )
+    ),
+    ...keys.map(
+      (mark2) => (
+        /** @type {Picture["ticks"][number]} */
+        [
+          left2 + at(mark2),
+          top - TICK,
+          left2 + at(mark2),
+          top
+        ]
+      )
+    )
+  ];
+}
+function legendOf(grid2, range2, { left: left2, width, colors }, y) {
+  const [low, high] = rangeWords(range2);
+  const middle = y + 7;
+  const style = { y: middle, size: SMALL2, color: colors.soft, upright: false };
+  const start2 = (
+    /** @type {const} */
+    "start"
+  );
+  const others = othersOf(grid2);
+  const swatches = [];
+  const texts = [];
+  let x = Math.min(left2, width - NARROWEST + MARGIN);
+  const write = (text) => {
+    texts.push({ ...style, x, text, anchor: start2 });
+    x += textWidth(text, SMALL2) + 6;
+  };
+  write("weight");
+  write(low);
+  const ramp2 = { x, y: middle - 5, width: RAMP, height: 10 };
+  x += RAMP + 6;
+  write(high);
+  for (
+    const kind of
+    /** @type {const} */
+    ["hidden", "nan"]
+  ) {
+    if (!others[kind]) continue;
+    x += 8;
+    swatches.push({ x, y: middle - 6, size: 12, kind });
+    x += 18;
+    write(kind === "nan" ? "NaN" : kind);
+  }
+  return { ramp: ramp2, swatches, texts };
+}
+var words = ({ text, numbered, position }) => `${isolated2(text)}${numbered ? ` @${position}` : ""}`;
+var RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
+var isolated2 = (text) => RIGHT_TO_LEFT.test(text) ? `⁨${text}⁩` : text;
+var WIDE = /[\u1100-\u11ff\u2e80-\uffdc\u{1f000}-\u{3ffff}]/u;
+var UNSPACED = /[\u2068\u2069\p{Mn}]/u;
+function textWidth(text, size) {
+  const share = (letter) => {
+    if (UNSPACED.test(letter)) return 0;
+    if (WIDE.test(letter)) return 1.05;
+    return /[A-Z@MWmw%]/.test(letter) ? 0.85 : /[ijl.,:;'|()!]/.test(letter) ? 0.36 : 0.6;
+  };
+  return size * [...text].reduce((total, letter) => total + share(letter), 0);
+}
+function fitted(text, size, room) {
+  const letters = [...readable(text)];
+  let end = letters.length;
+  const line4 = () => (end < letters.length ? [...letters.slice(0, end), "…"] : letters).join("");
+  while (end > 0 && textWidth(line4(), size) > room) end -= 1;
+  return isolated2(line4());
+}
+
+// src/picture_png.js
+var FONT = 'system-ui, "Segoe UI", "Noto Sans", sans-serif';
+function gridPng(grid2, { ratio = 2, ...options }) {
+  const picture = pictureOf(grid2, options);
+  const { cell: cell2, colors, left: left2, top } = picture;
+  const canvas = newCanvas();
+  const pen = sized(canvas, picture.width, picture.height, ratio);
+  pen.fillStyle = colors.paper;
+  pen.fillRect(0, 0, canvas.width, canvas.height);
+  const cells = newCanvas();
+  paintGrid(cells, grid2, { cell: cell2, range: options.range, colors, ratio });
+  pen.drawImage(cells, left2 * ratio, top * ratio);
+  paintLegend(pen, picture, ratio);
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  paintTicks(pen, picture);
+  pen.direction = "ltr";
+  pen.textBaseline = "middle";
+  for (const text of picture.texts) paintText(pen, text);
+  return new Promise((resolve, reject) => {
+    const failed = "picture: must fit into the browser's memory; it did not. Save the SVG instead.";
+    canvas.toBlob((blob) => blob ? resolve(blob) : reject(new Error(failed)), "image/png");
+  });
+}
+var newCanvas = () => (
+  /** @type {HTMLCanvasElement} */
+  h("canvas")
+);
+function paintLegend(pen, { ramp: ramp2, swatches, colors }, ratio) {
+  const wide = Math.round(ramp2.width * ratio);
+  for (let x = 0; x < wide; x += 1) {
+    pen.fillStyle = hexOf(colors.ramp, Math.round(255 * x / (wide - 1)));
+    pen.fillRect(Math.round(ramp2.x * ratio) + x, ramp2.y * ratio, 1, ramp2.height * ratio);
+  }
+  for (const { x, y, size, kind } of swatches) {
+    pen.fillStyle = kind === "nan" ? colors.nan : hiddenFill(pen, colors, true, ratio);
+    pen.fillRect(x * ratio, y * ratio, size * ratio, size * ratio);
+  }
+}
+function paintTicks(pen, { ticks, colors }) {
+  pen.strokeStyle = colors.soft;
+  pen.lineWidth = 1;
+  pen.beginPath();
+  for (const [x0, y0, x1, y1] of ticks) {
+    pen.moveTo(x0, y0);
+    pen.lineTo(x1, y1);
+  }
+  pen.stroke();
+}
+function paintText(pen, { x, y, text, size, anchor, upright, color, bold }) {
+  pen.save();
+  pen.translate(x, y);
+  if (upright) pen.rotate(-Math.PI / 2);
+  pen.font = `${bold ? 600 : 400} ${size}px ${FONT}`;
+  pen.fillStyle = color;
+  pen.textAlign = anchor === "middle" ? "center" : anchor;
+  pen.fillText(text, 0, 0);
+  pen.restore();
+}
+
+// src/picture_svg.js
+var HIDDEN = -2;
+var EMPTY = -3;
+var RAMP_STOPS = 33;
+var PATTERNED = 6;
+var NAMESPACE = "http://www.w3.org/2000/svg";
+function gridSvg(grid2, options) {
+  const picture = pictureOf(grid2, options);
+  const { width, height, left: left2, top, colors } = picture;
+  const lines = [
+    `<svg xmlns="${NAMESPACE}" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" font-family="system-ui, 'Segoe UI', 'Noto Sans', sans-serif">`,
+    `<title>${escaped(readable(options.title))}</title>`,
+    `<desc>${escaped(readable(options.what))}</desc>`,
+    definitionsOf(picture),
+    `<rect width="${width}" height="${height}" fill="${colors.paper}"/>`,
+    `<g transform="translate(${left2} ${top})" shape-rendering="crispEdges">`,
+    ...cellPaths(grid2, options.range, picture),
+    "</g>",
+    ...sinkRects(grid2, options.range, picture),
+    `<path d="${picture.ticks.map(tickOf).join("")}" stroke="${colors.soft}"/>`,
+    ...legendRects(picture),
+    ...emptyTexts(grid2, picture).map(textOf),
+    ...picture.texts.map(textOf),
+    "</svg>"
+  ];
+  return `${lines.join("\n")}
+`;
+}
+var tickOf = ([x0, y0, x1, y1]) => `M${x0} ${y0}L${x1} ${y1}`;
+var escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;").replaceAll("'", "&#39;");
+function textOf({ x, y, text, size, anchor, upright, color, bold }) {
+  const turn = upright ? ` transform="rotate(-90 ${x} ${y})"` : "";
+  const weight = bold ? ' font-weight="600"' : "";
+  return `<text x="${x}" y="${y}" dy=".35em" font-size="${size}" text-anchor="${anchor}" fill="${color}" xml:space="preserve"${weight}${turn}>${escaped(text)}</text>`;
+}
+function definitionsOf({ colors, cell: cell2 }) {
+  const stops = Array.from({ length: RAMP_STOPS }, (_, i) => {
+    const share = i / (RAMP_STOPS - 1);
+    return `<stop offset="${share}" stop-color="${hexOf(colors.ramp, Math.round(255 * share))}"/>`;
+  });
+  const [near, far] = [1, cell2 - 1];
+  return [
+    "<defs>",
+    `<linearGradient id="ramp">${stops.join("")}</linearGradient>`,
+    `<pattern id="hidden" width="6" height="6" patternUnits="userSpaceOnUse"><rect width="6" height="6" fill="${colors.hidden}"/><path d="M-1 7L7-1M-1 1L1-1M5 7L7 5" stroke="${colors.hatch}" stroke-width="1.2"/></pattern>`,
+    `<pattern id="nan" width="${cell2}" height="${cell2}" patternUnits="userSpaceOnUse"><rect width="${cell2}" height="${cell2}" fill="${colors.nan}"/><path d="M${near} ${near}L${far} ${far}M${far} ${near}L${near} ${far}" stroke="${colors.paper}"/></pattern>`,
+    "</defs>"
+  ].join("\n");
+}
+function cellPaths(grid2, range2, { colors, cell: cell2 }) {
+  const [rows, columns] = grid2.shape;
+  const { weights: weights2, visible } = grid2;
+  const pieces = /* @__PURE__ */ new Map();
+  for (let r = 0; r < rows; r += 1) {
+    const unseen = isEmpty(grid2, r) ? EMPTY : HIDDEN;
+    const codeAt = (c) => visible[r * columns + c] ? codeOf(weights2[r * columns + c], range2) : unseen;
+    for (let c = 0; c < columns; ) {
+      const [from, code] = [c, codeAt(c)];
+      while (c < columns && codeAt(c) === code) c += 1;
+      const wide = (c - from) * cell2;
+      const piece2 = `M${from * cell2} ${r * cell2}h${wide}v${cell2}h${-wide}z`;
+      const others = pieces.get(code);
+      if (others) others.push(piece2);
+      else pieces.set(code, [piece2]);
+    }
+  }
+  return [...pieces].map(
+    ([code, list]) => `<path fill="${fillOf(code, cell2, colors)}" d="${list.join("")}"/>`
+  );
+}
+function fillOf(code, cell2, colors) {
+  if (code >= 0) return hexOf(colors.ramp, code);
+  if (code === EMPTY) return colors.hidden;
+  if (code === HIDDEN) return cell2 >= PATTERNED ? "url(#hidden)" : colors.hidden;
+  return cell2 >= PATTERNED ? "url(#nan)" : colors.nan;
+}
+function emptyTexts(grid2, { left: left2, top, cell: cell2, colors }) {
+  const rows = Array.from({ length: grid2.shape[0] }, (_, r) => r);
+  if (!emptyFits(grid2, cell2)) return [];
+  return rows.filter((r) => isEmpty(grid2, r)).map((r) => ({
+    x: left2 + 6,
+    y: top + (r + 0.5) * cell2,
+    text: EMPTY_WORDS,
+    size: 11,
+    anchor: "start",
+    upright: false,
+    color: colors.soft
+  }));
+}
+function sinkRects(grid2, range2, { left: left2, top, cell: cell2, colors }) {
+  const x = left2 + sinkLeft(grid2, cell2);
+  return (grid2.sink ?? []).map((share, r) => {
+    const code = codeOf(share, range2);
+    const fill = code < 0 ? colors.nan : hexOf(colors.ramp, code);
+    return `<rect x="${x}" y="${top + r * cell2}" width="${sinkWidth(cell2)}" height="${cell2}" fill="${fill}" shape-rendering="crispEdges"/>`;
+  });
+}
+function legendRects({ ramp: ramp2, swatches, colors }) {
+  const rect = ([x, y, width, height], fill) => `<rect x="${x}" y="${y}" width="${width}" height="${height}" fill="${fill}"/>`;
+  const others = swatches.map(
+    ({ x, y, size, kind }) => rect([x, y, size, size], kind === "hidden" ? "url(#hidden)" : colors.nan)
+  );
+  return [rect([ramp2.x, ramp2.y, ramp2.width, ramp2.height], "url(#ramp)"), ...others];
+}
+
+// src/picture_table.js
+var FORMULA = /^[\s\0]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/;
+function field(text) {
+  const safe = FORMULA.test(text) ? `'${text}` : text;
+  return /[",\r\n]|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+function gridCsv({ shape: [rows, columns], weights: weights2, visible, rowTokens, keyTokens, sink }) {
+  const lines = [["", ...keyTokens.map(field), ...sink ? ["(sink)"] : []]];
+  for (let r = 0; r < rows; r += 1) {
+    const line4 = [field(rowTokens[r])];
+    for (let i = r * columns; i < (r + 1) * columns; i += 1)
+      line4.push(visible[i] ? String(weights2[i]) : "");
+    if (sink) line4.push(String(sink[r]));
+    lines.push(line4);
+  }
+  return lines.map((line4) => `${line4.join(",")}\r
+`).join("");
+}
+function gridJson(grid2, { what, title, about = {} }) {
+  const { shape, weights: weights2, visible, rowTokens, keyTokens, rowAt, keyAt, sink } = grid2;
+  const [rows, columns] = shape;
+  const number2 = (x) => Number.isFinite(x) ? x : String(x);
+  const cell2 = (i) => visible[i] ? number2(weights2[i]) : null;
+  const matrix2 = Array.from(
+    { length: rows },
+    (_, r) => Array.from({ length: columns }, (_2, c) => cell2(r * columns + c))
+  );
+  return `${JSON.stringify({
+    title,
+    what,
+    about,
+    tokens: rowTokens,
+    key_tokens: keyTokens,
+    rows: [rowAt, rowAt + rows],
+    keys: [keyAt, keyAt + columns],
+    weights: matrix2,
+    ...sink ? { sink: sink.map(number2) } : {}
+  })}
+`;
+}
+function fileName(parts, ending) {
+  const plain2 = (part) => part.normalize("NFKD").replace(/[^A-Za-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 60);
+  const name = parts.map(plain2).filter(Boolean).join("-") || "grid";
+  return `${name}.${ending}`;
+}
+function download(name, blob) {
+  const href = URL.createObjectURL(blob);
+  const anchor = h("a", { href, download: name });
+  anchor.click();
+  setTimeout(() => URL.revokeObjectURL(href), 1e4);
+}
+
+// src/saving.js
+async function saveGrid(scene, kind) {
+  const { first, state, words: words2 } = scene;
+  const grid2 = first?.grid;
+  if (!grid2) return "";
+  const { title, about } = state.capture;
+  const what = [viewName(first, state.capture), words2 && first.rule ? `words ${first.rule}` : ""].filter(Boolean).join("; ");
+  const name = fileName([title, viewName(first, state.capture)], kind);
+  const options = { title: readable(title), what, range: rangeIn(scene), theme: state.theme };
+  const text = (type, content) => new Blob([content], { type });
+  const makers = (
+    /** @type {Record<string, () => Blob | Promise<Blob>>} */
+    {
+      png: () => gridPng(grid2, options),
+      svg: () => text("image/svg+xml", gridSvg(grid2, options)),
+      csv: () => text("text/csv", gridCsv(grid2)),
+      json: () => text("application/json", gridJson(grid2, { what, title, about }))
+    }
+  );
+  download(name, await makers[kind]());
+  return name;
+}
+function exportCommand({ capture, source }) {
+  if (source === "lookup") return 'sl.export_html(look, "page.html")';
+  return `softlookup export ${capture === "given" ? "FILE" : capture} -o page.html`;
+}
+
 // src/errands.js
 function errands(page) {
   const { state, update, dialogs } = page;
-  const open = (turn) => {
+  const open2 = (turn) => {
     update({ turn, focus: "turn" });
     void fetchTurn(page).then(() => update({ focus: "turn" }));
   };
   return {
     turn: () => void fetchTurn(page),
-    skill: (skill) => open(skill === state().turn.skill ? state().turn : newTurn(skill)),
-    another: () => open(newTurn(state().turn.skill, state().turn.seed + 1)),
+    skill: (skill) => open2(skill === state().turn.skill ? state().turn : newTurn(skill)),
+    another: () => open2(newTurn(state().turn.skill, state().turn.seed + 1)),
     exercise: () => update({ focus: "turn" }),
     ledger: () => update({ editing: null, trouble: null, focus: "ledger" }),
     answer: () => void checkTurn(page),
@@ -1304,8 +2815,19 @@ function errands(page) {
       update({ offline: null });
       if (!state().turn.exercise) void fetchTurn(page);
     },
+    capture: (id) => void openCapture(page, id, ""),
+    follow: (hash) => follow(page, hash),
+    save: (kind) => void save(page, kind),
+    "save-page": () => {
+      const command = exportCommand(state().capture);
+      void copy(page, `This command writes one HTML file, and is copied: ${command}`, command);
+    },
     help: () => dialogs.help.showModal(),
-    copy: () => void copy(page, "The ledger is copied as text.", ledgerText(page.scene())),
+    copy: () => {
+      const text = ledgerText(page.scene());
+      if (text) void copy(page, "The ledger is copied as text.", text);
+      else update({ notice: "There is no ledger yet: open a head and pick a query." });
+    },
     link: () => void copy(
       page,
       fitsHash(state()) ? "The link is copied. It holds the place and the changed numbers, not the key to this viewer." : "The link is copied. It holds the place; the changed numbers are too many for a link.",
@@ -1313,27 +2835,54 @@ function errands(page) {
     )
   };
 }
+async function openCapture({ state, update, wait, source }, id, hash) {
+  await wait(source.need("info", { capture: id }));
+  const answer = source.answer("info", { capture: id });
+  if (!answer) return;
+  const known = state().capture.capture === id;
+  update(known ? fromHash(hash, answer.json) : movedTo(state(), answer.json, hash));
+}
+function follow(page, hash) {
+  const { capture } = page.state();
+  const named = captureIn(hash) ?? (hash.length > 1 ? capture.shelf[0]?.id : capture.capture);
+  const there = capture.shelf.some(({ id }) => id === named);
+  if (!there || named === void 0 || named === capture.capture)
+    page.update(fromHash(hash, capture));
+  else void openCapture(page, named, hash);
+}
+async function save({ heads, update }, kind) {
+  const scene = heads();
+  if (!scene?.first?.grid) return;
+  const name = await saveGrid(scene, kind);
+  update({ notice: `Saved as ${name}.` });
+}
 async function fetchTurn({ state, update, wait, source }) {
   const { skill, seed, exercise } = state().turn;
   if (exercise) return;
   await wait(
-    source.ask("exercise", { skill, seed: String(seed) }).then((answer) => {
-      const { turn } = state();
-      if (turn.skill === skill && turn.seed === seed)
-        update({ turn: { ...turn, exercise: answer } });
-    })
+    source.ask("exercise", { skill, seed: String(seed) }).then(
+      (answer) => {
+        const { turn } = state();
+        if (turn.skill === skill && turn.seed === seed)
+          update({ turn: { ...turn, exercise: answer } });
+      },
+      (error) => {
+        if (!(error instanceof HostError) || error.kind !== "refused") throw error;
+        update({ turn: { ...state().turn, trouble: error.sentence } });
+      }
+    )
   );
 }
 async function checkTurn({ state, update, wait, source }) {
   const { turn } = state();
-  const given = answerOf(turn);
-  if ("trouble" in given) {
-    update({ turn: { ...turn, trouble: given.trouble, verdict: null } });
+  const given2 = answerOf(turn);
+  if ("trouble" in given2) {
+    update({ turn: { ...turn, trouble: given2.trouble, verdict: null } });
     return;
   }
   const { skill, seed } = turn;
   await wait(
-    source.ask("check", { skill, seed: String(seed), answer: given.answer }).then(
+    source.ask("check", { skill, seed: String(seed), answer: given2.answer }).then(
       (verdict) => {
         const now = state();
         if (now.turn.skill !== skill || now.turn.seed !== seed) return;
@@ -1362,71 +2911,172 @@ async function copy({ update, dialogs }, done, text) {
   }
 }
 
-// src/first_state.js
-function firstState(info, lesson, hash) {
-  const skills = lesson.checklist.map(({ skill }) => skill);
-  const solved = loadProgress().solved.filter((skill) => skills.includes(skill));
-  const open = skills.find((skill) => !solved.includes(skill)) ?? skills[0];
-  const found = fromHash(hash, info);
+// src/heads_actions.js
+function headFrom(text) {
+  const [stage, head2] = text.split(".").map(Number);
+  return { stage, head: head2 };
+}
+function open({ state }, argument) {
+  const at = headFrom(argument);
+  const same2 = state.compare && state.compare.stage === at.stage && state.compare.head === at.head;
   return {
-    info,
-    lesson,
-    batch: 0,
-    head: 0,
-    row: 0,
-    step: opensWhole(info) ? "reads" : "none",
-    scaled: true,
-    reading: "textbook",
-    cursor: { step: opensWhole(info) ? "weight" : "score", column: 0 },
-    hover: null,
-    seen: [],
-    edits: {},
-    editing: null,
-    spot: { side: "query", row: found.row ?? 0, col: 0 },
-    trouble: null,
-    layer: false,
-    cell: [0, 0],
-    section: 0,
-    turn: newTurn(open),
-    solved,
-    notice: "",
-    offline: null,
-    ...found
+    ...at,
+    open: true,
+    thumb: at,
+    average: "none",
+    ...same2 ? { compare: null } : {},
+    focus: "head"
   };
 }
+function cornerWith(state, row, key) {
+  const { rows, keys } = partOf(state);
+  const near = (at, [from, upTo]) => at >= from && at < upTo ? from : Math.max(0, at - WINDOW2 / 2);
+  return [near(row, rows), key === null ? keys[0] : near(key, keys)];
+}
+function ask({ state }, row) {
+  if (!(row >= 0 && row < state.info.sizes.q_len)) return {};
+  const mark2 = state.mark && /** @type {import("./types.js").Pair} */
+  [row, state.mark[1]];
+  return { row, picked: true, hover: null, mark: mark2, corner: cornerWith(state, row, null) };
+}
+function pick2(scene, row, key) {
+  const { state } = scene;
+  const chosen2 = key === SINK ? state.key : key;
+  return {
+    ...ask(scene, row),
+    key: chosen2,
+    mark: [row, key === SINK ? 0 : key],
+    corner: cornerWith(state, row, chosen2),
+    follow: true
+  };
+}
+function move2({ state, first }, way) {
+  if (!first?.grid) return {};
+  const { shape, rowAt, keyAt } = first.grid;
+  const [dy, dx] = jump(way);
+  const { rowWords: rowWords2, keyWords } = first;
+  const from = state.mark ?? [state.picked ? state.row : 0, state.key ?? 0];
+  const place = (words2, token) => words2 ? words2.findIndex((some) => some.includes(token)) : token;
+  const within = (at, start2, n) => Math.max(start2, Math.min(at, start2 + n - 1));
+  const step3 = state.mark ? [dy, dx] : [0, 0];
+  const row = within(place(rowWords2, from[0]) + step3[0], rowAt, shape[0]);
+  const key = within(place(keyWords, from[1]) + step3[1], keyAt, shape[1]);
+  return { mark: [tokenOfPlace(rowWords2, row), tokenOfPlace(keyWords, key)], point: null };
+}
+function moveThumb({ state }, way) {
+  const { layers } = state.capture;
+  const [dy, dx] = jump(way);
+  const stage = Math.max(0, Math.min(state.thumb.stage + dy, layers.length - 1));
+  const last = layers[stage].heads.length - 1;
+  const head2 = Math.max(0, Math.min(state.thumb.head + dx, last));
+  return { thumb: { stage, head: head2 }, over: { stage, head: head2 }, focus: "thumb" };
+}
+function moveText(scene, way) {
+  const { state, queries } = scene;
+  const [dy, dx] = jump(way);
+  const last = queries.tokens.length - 1;
+  const from = state.picked ? state.row : dx + dy > 0 ? -1 : 0;
+  const row = Math.max(0, Math.min(from + dx + dy, last));
+  return { ...ask(scene, row), focus: "piece" };
+}
+function partBy({ state }, argument) {
+  const [side, by] = argument.split(":");
+  const { rows, keys } = partOf(state);
+  const { q_len, kv_len } = state.info.sizes;
+  const moved2 = (from, length) => Math.max(0, Math.min(from + Number(by) * WINDOW2 / 2, length - WINDOW2));
+  const corner = side === "row" ? [moved2(rows[0], q_len), keys[0]] : [rows[0], moved2(keys[0], kv_len)];
+  return { corner: (
+    /** @type {import("./types.js").Pair} */
+    corner
+  ), mark: null, point: null };
+}
+var HEAD_ACTIONS = {
+  open,
+  mark: move2,
+  "thumb-move": moveThumb,
+  "text-move": moveText,
+  "part-by": partBy,
+  "part-row": ({ state }, row) => ({ corner: [Number(row), state.corner[1]], mark: null }),
+  "part-key": ({ state }, key) => ({ corner: [state.corner[0], Number(key)], mark: null }),
+  ask: (scene, row) => ask(scene, Number(row)),
+  "ask-by": (scene, by) => ask(scene, (scene.state.picked ? scene.state.row : -1) + Number(by)),
+  unpick: () => ({ picked: false, key: null, mark: null, focus: "piece" }),
+  "head-row": (scene, place) => ask(scene, tokenOfPlace(scene.first?.rowWords ?? null, Number(place))),
+  "head-key": (scene, place) => {
+    const key = tokenOfPlace(scene.first?.keyWords ?? null, Number(place));
+    const { row, picked: picked2 } = scene.state;
+    return picked2 ? pick2(scene, row, key) : { key, mark: [row, key] };
+  },
+  pick: (scene, pair2) => {
+    const [row, key] = pair2.split(":").map(Number);
+    return pick2(scene, row, key);
+  },
+  "pick-mark": (scene) => {
+    const { mark: mark2 } = scene.state;
+    return mark2 ? pick2(scene, ...mark2) : {};
+  },
+  average: (_, to) => ({ average: (
+    /** @type {Average} */
+    to
+  ) }),
+  words: (scene, on) => ({
+    words: (on || String(Number(!scene.state.words))) === "1",
+    point: null
+  }),
+  first: ({ state }, on) => ({ first: (on || String(Number(!state.first))) === "1" }),
+  compare: (_, head2) => ({ compare: head2 ? headFrom(head2) : null }),
+  wide: ({ state }) => ({ wide: !state.wide }),
+  "close-head": ({ state }) => ({
+    open: false,
+    compare: null,
+    thumb: { stage: state.stage, head: state.head },
+    focus: "thumb"
+  }),
+  leave: ({ state }) => state.open ? { thumb: { stage: state.stage, head: state.head }, focus: "thumb" } : { focus: "thumb" }
+};
 
-// src/header.js
-function titleOf({ source, title }) {
-  if (source === "lesson") return "Lesson";
-  return title === "" ? "a lookup" : readable(title);
+// src/heat_style.js
+var HEAT_CSS = `
+.heat-axis { position: relative; font-size: 11px; line-height: 1; color: var(--soft); }
+.heat-axis.rows { height: var(--length); width: var(--names, 96px); }
+.heat-axis.keys { width: var(--length); height: var(--names, 96px); }
+.heat-label { position: absolute; display: flex; align-items: center; gap: 3px; white-space: pre; border-radius: 3px; font-size: 11px; line-height: 1; }
+.heat-label bdi { overflow: hidden; text-overflow: ellipsis; min-inline-size: 0; padding-block: 1px; }
+.heat-label small { flex: none; font-size: 9.5px; opacity: .85; }
+.rows > .heat-label { top: calc(var(--at) + var(--cell) / 2 - 7px); right: 0; height: 14px; max-width: 100%; justify-content: flex-end; padding: 0 6px 0 2px; }
+.keys > .heat-label { left: calc(var(--at) + var(--cell) / 2 - 7px); bottom: 0; width: 14px; max-height: 100%; writing-mode: vertical-rl; transform: rotate(180deg); padding: 6px 0 2px; }
+.sparse.rows > .heat-label::after { content: ""; position: absolute; right: 0; top: 50%; width: 4px; border-top: 1px solid currentColor; }
+.sparse.keys > .heat-label::after { content: ""; position: absolute; left: 50%; top: 0; height: 4px; border-left: 1px solid currentColor; }
+button.heat-label:hover, .heat-label.hover { color: var(--ink); background: var(--faint); z-index: 1; }
+.heat-label.picked { color: var(--ink); font-weight: 650; }
+.heat-label.padding { opacity: .7; font-style: italic; }
+.heat-label.sink { font-style: italic; }
+.heat-label:focus-visible { outline-offset: 0; z-index: 1; }
+
+.heat-legend { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 16px; color: var(--soft); font-size: 12px; }
+.heat-scale { display: inline-flex; align-items: center; gap: 8px; white-space: nowrap; }
+.heat-ramp { width: 120px; flex: none; height: 9px; border-radius: 2px; background: var(--ramp); }
+.heat-swatch { display: inline-flex; align-items: center; gap: 5px; }
+.heat-swatch i { width: 14px; height: 12px; border-radius: 2px; background: var(--fill); }
+.heat-swatch i.hidden { background: repeating-linear-gradient(135deg, var(--fill) 0 3px, var(--hatch) 3px 4px); }
+.strip-legend { font-size: 12px; }
+
+.reads { border-collapse: collapse; width: 100%; font-size: 13px; table-layout: fixed; }
+.reads th, .reads td { height: 26px; font-weight: 400; padding: 2px 6px; text-align: right; white-space: nowrap; }
+.reads thead th { color: var(--soft); font-size: 12px; padding-bottom: 4px; }
+.reads th[scope=row], .reads thead th:first-child { text-align: left; padding-left: 0; width: 42%; overflow: hidden; }
+.reads tbody tr:nth-child(odd) > * { background: color-mix(in srgb, var(--faint) 60%, transparent); }
+.reads th .chip { max-width: 100%; overflow: hidden; font-size: 12px; padding: 0 6px; } .reads .sink { font-style: italic; padding-left: 6px; }
+.reads .weight { position: relative; }
+.reads .weight::before { content: ""; position: absolute; left: 0; bottom: 1px; height: 3px; width: calc(100% * var(--w)); background: var(--edge); border-radius: 1px; }
+.reads .so-far, .reads-rest { color: var(--soft); font-size: 12.5px; }
+
+@media (pointer: coarse) { .reads th, .reads td { padding-top: 6px; padding-bottom: 6px; } }
+@media (forced-colors: active) {
+  .heat-ramp, .heat-swatch i { forced-color-adjust: none; } .heat-label.picked { outline: 1px solid Highlight; }
+  .reads .weight::before { background: CanvasText; }
 }
-function header({ info }) {
-  const act = (name, text, label) => h("button", { type: "button", "data-act": name, "aria-label": label, title: label }, text);
-  return h(
-    "header",
-    { "data-key": "header" },
-    h("h1", { class: "mark" }, "softlookup"),
-    h("span", { class: info.source === "lesson" ? "title" : "title own" }, h("bdi", {}, titleOf(info))),
-    h(
-      "span",
-      { class: "acts" },
-      act("copy", "copy", "copy the ledger as text"),
-      act("link", "link", "copy a link to this place"),
-      act("help", "?", "all keys")
-    )
-  );
-}
-function notices({ notice, offline }) {
-  return [
-    h("p", { class: "notice", role: "status", "data-key": "notice" }, notice),
-    offline ? h(
-      "div",
-      { class: "offline", role: "alert", "data-key": "offline" },
-      h("p", {}, offline),
-      h("button", { type: "button", class: "plain", "data-act": "retry" }, "Try again")
-    ) : h("div", { "data-key": "online" })
-  ];
-}
+`;
 
 // src/help.js
 var KEYS = [
@@ -1449,16 +3099,31 @@ var KEYS = [
   [["L"], "copy a link to this place"],
   [["?"], "this list"]
 ];
+var HEAD_KEYS = [
+  [["←", "→", "↑", "↓"], "among thumbnails, in the grid, in the text, in the ledger"],
+  [["Enter"], "open a thumbnail; pick the query and key under the cursor of the grid"],
+  [["Shift + Enter"], "compare a thumbnail with the opened head"],
+  [[",", "."], "the query before, the query after"],
+  [["W"], "words instead of tokens"],
+  [["F"], "colours with or without the first key"],
+  [["R"], "textbook or shifted reading of softmax"],
+  [["Escape"], "back to the thumbnails"],
+  [["V"], "heads or steps"],
+  [["C"], "copy the ledger as text"],
+  [["L"], "copy a link to this place"]
+];
 var keysOf = (keys) => keys.flatMap((key, i) => key === "…" ? [" … "] : [i ? " " : "", h("kbd", {}, key)]);
 function helpDialog() {
-  const rows = KEYS.map(
+  const rows = (list) => list.map(
     ([keys, text]) => h("tr", {}, h("th", { scope: "row" }, keysOf(keys)), h("td", {}, text))
   );
   const dialog = h(
     "dialog",
     { class: "help", "aria-labelledby": "help-title" },
     h("h2", { id: "help-title" }, "Keys"),
-    h("table", {}, h("tbody", {}, rows)),
+    h("table", {}, h("tbody", {}, rows(KEYS))),
+    h("h2", {}, "In the view of heads"),
+    h("table", {}, h("tbody", {}, rows(HEAD_KEYS))),
     h("form", { method: "dialog" }, h("button", { class: "plain" }, "Close"))
   );
   return (
@@ -1477,6 +3142,25 @@ function copyDialog() {
   return (
     /** @type {HTMLDialogElement} */
     dialog
+  );
+}
+function headsFooter() {
+  const pairs = (
+    /** @type {[string[], string][]} */
+    [
+      [["←", "→", "↑", "↓"], "move"],
+      [["Enter"], "open, pick"],
+      [[",", "."], "query"],
+      [["W"], "words"],
+      [["F"], "colours"],
+      [["Escape"], "thumbnails"],
+      [["?"], "all keys"]
+    ]
+  );
+  return h(
+    "footer",
+    {},
+    pairs.map(([keys, text]) => h("span", {}, keysOf(keys), ` ${text}`))
   );
 }
 function footer(queries) {
@@ -1538,6 +3222,9 @@ async function call(op, args = {}) {
       "token"
     );
   }
+  if (response.ok && response.headers.get("content-type") === "application/octet-stream") {
+    return unframed(await response.arrayBuffer());
+  }
   const json = await response.json().catch(() => null);
   if (!response.ok || json === null) {
     throw new HostError(
@@ -1547,6 +3234,514 @@ async function call(op, args = {}) {
     );
   }
   return { json, bytes: null };
+}
+
+// src/static_arguments.js
+function refuse(argument, words2) {
+  throw new HostError(`${argument}: ${words2}`, "refused", argument);
+}
+var quoted2 = (text) => text === void 0 ? "nothing" : `'${text.slice(0, 40)}'`;
+var range = (low, count2) => count2 > low ? `${low} ... ${count2 - 1}` : "(there is none to choose)";
+function inside2(text, name, low, count2) {
+  const number2 = /^-?[0-9]{1,15}$/.test(text) ? Number(text) : -1;
+  if (number2 >= low && number2 < count2) return number2;
+  return refuse(name, `must be a whole number ${range(low, count2)}; got ${quoted2(text)}.`);
+}
+function whole2(args, name, count2, standard = 0, low = 0) {
+  const given2 = args[name] ?? (standard === null ? void 0 : String(standard));
+  if (given2 === void 0)
+    return refuse(name, `must be given, a whole number ${range(low, count2)}.`);
+  return inside2(given2, name, low, count2);
+}
+function wholes(args, name, count2, most) {
+  const given2 = args[name];
+  if (!given2) return refuse(name, "must be given, whole numbers with commas between, e.g. 0,1,2.");
+  const parts = given2.split(",");
+  if (parts.length > most)
+    return refuse(name, `must hold at most ${most} numbers; got more. Ask in parts.`);
+  return parts.map((part) => inside2(part, name, 0, count2));
+}
+function span2(args, name, count2) {
+  const given2 = args[name];
+  if (given2 === void 0) return [0, count2];
+  const match = /^([0-9]{1,15}):([0-9]{1,15})$/.exec(given2);
+  const [start2, stop] = match ? [Number(match[1]), Number(match[2])] : [0, 0];
+  if (match && start2 < stop && stop <= count2) return [start2, stop];
+  return refuse(
+    name,
+    `must be start:stop within 0:${count2}, at least one wide; got ${quoted2(given2)}.`
+  );
+}
+function word(args, name, choices2) {
+  const given2 = args[name] ?? choices2[0];
+  if (choices2.includes(given2)) return given2;
+  return refuse(name, `must be one of ${choices2.join(", ")}; got ${quoted2(given2)}.`);
+}
+
+// src/static_data.js
+function openData(stored) {
+  const data = { ...stored, layers: revive(stored.layers) };
+  const bytes = [];
+  const read = (which, start2, n) => {
+    const { dtype, data: text } = data.arrays[which];
+    bytes[which] ??= fromBase64(text);
+    return READERS[dtype](bytes[which], start2, n);
+  };
+  let last = null;
+  return {
+    data,
+    head(place) {
+      const name = JSON.stringify([place.layer, place.batch, place.head]);
+      if (last?.name !== name) last = { name, head: headOf(data, read, place) };
+      return last.head;
+    }
+  };
+}
+function headOf(data, read, { layer, batch, head: head2 }) {
+  const { info, layers, arrays: arrays2 } = data;
+  const { sizes, queries, keys } = info.layers[layer];
+  const { q_len, kv_len, value_dim } = sizes;
+  const stored = layers[layer];
+  const kvHead = Math.floor(head2 / (sizes.heads / sizes.kv_heads));
+  const matrix2 = (which, at) => {
+    const [, heads, length, size] = arrays2[which].shape;
+    const numbers = read(which, (batch * heads + at) * length * size, length * size);
+    return Array.from({ length }, (_, i) => numbers.slice(i * size, (i + 1) * size));
+  };
+  const overlay = (which, row) => {
+    const some = (start2, n) => read(which, start2, n);
+    return overlayRow(arrays2[which].shape, some, [batch, head2, row], kv_len);
+  };
+  const whole3 = {
+    tokens: info.axes[queries[queries.length > 1 ? batch : 0]].tokens,
+    key_tokens: info.axes[keys[keys.length > 1 ? batch : 0]].tokens,
+    query: matrix2(stored.query, head2),
+    key: matrix2(stored.key, kvHead),
+    value: stored.value === null ? null : matrix2(stored.value, kvHead),
+    sink: stored.sinks && stored.sinks[head2],
+    scale: stored.scale,
+    softcap: stored.softcap,
+    q_offset: stored.q_offset && stored.q_offset[batch],
+    value_dim: value_dim ?? 0
+  };
+  const all = Array.from({ length: kv_len }, () => true);
+  const sees = (row) => stored.visible === null ? all : overlay(stored.visible, row).map((bit) => bit === 1);
+  return {
+    q_len,
+    kv_len,
+    whole: whole3,
+    row: (row) => ({
+      ...whole3,
+      visible: only(row, sees(row)),
+      bias: stored.bias === null ? null : only(row, overlay(stored.bias, row))
+    })
+  };
+}
+function only(row, filled) {
+  const rows = [];
+  rows[row] = filled;
+  return rows;
+}
+function overlayRow([batches, heads, rows, keys], read, [batch, head2, row], kv_len) {
+  const b = batches === 1 ? 0 : batch;
+  const h2 = heads === 1 ? 0 : head2;
+  const r = rows === 1 ? 0 : row;
+  const numbers = read(((b * heads + h2) * rows + r) * keys, keys);
+  return keys === kv_len ? numbers : Array.from({ length: kv_len }, () => numbers[0]);
+}
+function fromBase64(text) {
+  const letters = atob(text);
+  const bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+  return bytes;
+}
+var READERS = {
+  // Every machine that runs a browser is little-endian, as the file is.
+  float64: ({ buffer }, start2, count2) => Array.from(new Float64Array(buffer, start2 * 8, count2)),
+  float32: ({ buffer }, start2, count2) => Array.from(new Float32Array(buffer, start2 * 4, count2)),
+  float16: ({ buffer }, start2, count2) => Array.from(new Uint16Array(buffer, start2 * 2, count2), fromHalf),
+  bfloat16: ({ buffer }, start2, count2) => {
+    const upper2 = Uint32Array.from(new Uint16Array(buffer, start2 * 2, count2), (bits) => bits << 16);
+    return Array.from(new Float32Array(upper2.buffer));
+  },
+  bits: (bytes, start2, count2) => Array.from({ length: count2 }, (_, i) => {
+    const at = start2 + i;
+    return bytes[Math.floor(at / 8)] >> 7 - at % 8 & 1;
+  })
+};
+function fromHalf(bits) {
+  const sign2 = bits & 32768 ? -1 : 1;
+  const exponent = bits >> 10 & 31;
+  const fraction = bits & 1023;
+  if (exponent === 31) return fraction ? NaN : sign2 * Infinity;
+  return sign2 * (exponent ? 2 ** (exponent - 25) * (1024 + fraction) : 2 ** -24 * fraction);
+}
+
+// src/static_rectangles.js
+var MOST_WORK = 2 ** 28;
+var PATIENCE = 30;
+function pacer() {
+  let since = performance.now();
+  return async () => {
+    if (performance.now() - since < PATIENCE) return;
+    await new Promise((resolve) => setTimeout(resolve));
+    since = performance.now();
+  };
+}
+async function exact2(head2, rows, keys) {
+  const work = rows.length * head2.kv_len;
+  if (work > MOST_WORK) {
+    const [most, now] = [MOST_WORK, work].map((n) => n.toLocaleString("en"));
+    refuse("rows", `must take at most ${most} weights to work out; got ${now}. Ask for fewer.`);
+  }
+  const part = blank(rows.length, keys.length);
+  const pause = pacer();
+  for (const [i, row] of rows.entries()) {
+    const problem = head2.row(row);
+    const { weights: weights2 } = readRow(problem, row);
+    const sees = problem.visible[row];
+    keys.forEach((key, j) => {
+      part.weights[i * keys.length + j] = weights2[key];
+      part.visible[i * keys.length + j] = Number(sees[key]);
+    });
+    await pause();
+  }
+  return part;
+}
+function blank(rows, keys) {
+  const cells = rows * keys;
+  return { rows, keys, weights: new Float64Array(cells), visible: new Uint8Array(cells) };
+}
+function mean(parts) {
+  const whole3 = blank(parts[0].rows, parts[0].keys);
+  for (const { weights: weights2, visible } of parts) {
+    weights2.forEach((weight, i) => whole3.weights[i] += weight);
+    visible.forEach((sees, i) => whole3.visible[i] |= sees);
+  }
+  whole3.weights.forEach((sum2, i) => whole3.weights[i] = sum2 / parts.length);
+  return whole3;
+}
+function byWords2(part, queries, keys) {
+  const whole3 = blank(queries.tokens.length, keys.tokens.length);
+  queries.tokens.forEach((rows, q) => {
+    keys.tokens.forEach((columns, k) => {
+      const at = q * whole3.keys + k;
+      for (const i of rows) {
+        for (const j of columns) {
+          whole3.weights[at] += part.weights[i * part.keys + j] / rows.length;
+          whole3.visible[at] |= part.visible[i * part.keys + j];
+        }
+      }
+    });
+  });
+  return whole3;
+}
+function bytesOf({ weights: weights2, visible }) {
+  const bytes = new Uint8Array(weights2.byteLength + visible.byteLength);
+  bytes.set(new Uint8Array(weights2.buffer), 0);
+  bytes.set(visible, weights2.byteLength);
+  return bytes;
+}
+
+// src/static_heads.js
+var BACKEND = "this page, float64";
+var RULE = "summed over the key word's tokens, averaged over the query word's tokens";
+var MOST_CELLS = 2 ** 27;
+var indices = (length) => Array.from({ length }, (_, i) => i);
+var average = (numbers) => numbers.reduce((sum2, x) => sum2 + x, 0) / numbers.length;
+var axesOf2 = ({ info: { layers } }, layer) => JSON.stringify([layers[layer].queries, layers[layer].keys]);
+var layersLike = (data, like) => indices(data.layers.length).filter((layer) => axesOf2(data, layer) === axesOf2(data, like));
+async function overview(file, args) {
+  const { info } = file.data;
+  const layer = whole2(args, "layer", info.layers.length);
+  const { sizes, heads: numbers, label } = info.layers[layer];
+  const batch = whole2(args, "batch", sizes.batch);
+  const { q_len, kv_len } = sizes;
+  if (q_len * kv_len > MOST_CELLS)
+    refuse("overview", `must have fewer weights a head; ${label} has ${q_len} x ${kv_len}.`);
+  const per = Math.max(1, Math.ceil(Math.max(q_len, kv_len) / info.limits.thumbnail));
+  const [rows, columns] = [Math.ceil(q_len / per), Math.ceil(kv_len / per)];
+  const pictures = new Float32Array(numbers.length * rows * columns).fill(-1);
+  const start2 = firstReal(file.data, { layer, batch, head: 0 });
+  const heads = [];
+  for (const [head2, number2] of numbers.entries()) {
+    const picture = pictures.subarray(head2 * rows * columns, (head2 + 1) * rows * columns);
+    const read = await readHead(file, { layer, batch, head: head2 }, (row, weights2, sees) => {
+      const line4 = Math.floor(row / per) * columns;
+      weights2.forEach((weight, key) => {
+        const at = line4 + Math.floor(key / per);
+        if (sees[key]) picture[at] = Math.max(picture[at], weight);
+      });
+    });
+    const sinks = file.data.layers[layer].sinks !== null;
+    heads.push({ number: number2, ...shares(read, start2, q_len === kv_len, sinks) });
+  }
+  const json = { layer, rows, columns, per, heads, backend: BACKEND };
+  return { json, bytes: new Uint8Array(pictures.buffer) };
+}
+async function readHead(file, place, seen) {
+  const head2 = file.head(place);
+  const pause = pacer();
+  const facts2 = [];
+  for (const row of indices(head2.q_len)) {
+    const problem = head2.row(row);
+    const read = readRow(problem, row);
+    const sees = problem.visible[row];
+    seen(row, read.weights, sees);
+    facts2.push(factsOf(read, sees));
+    await pause();
+  }
+  return facts2;
+}
+function factsOf({ scores, weights: weights2, shifted_exp, row_sum, sink }, sees) {
+  const visible = sees.filter(Boolean).length;
+  const spoilt = visible > 0 && Number.isNaN(row_sum);
+  const peak2 = scores.reduce((most, x, j) => sees[j] ? Math.max(most, x) : most, -Infinity);
+  return {
+    visible,
+    entropy: entropyOf(weights2),
+    max_score: spoilt ? NaN : peak2,
+    sink: sink ? sink.weight : 0,
+    share: (key) => weights2[key] ?? 0,
+    sum: (key) => visible > 0 ? shifted_exp[key] / row_sum : 0
+  };
+}
+function entropyOf(weights2) {
+  const terms2 = weights2.filter((w) => w !== 0).map((w) => w * Math.log(w));
+  return terms2.reduce((total, term) => total - term, 0);
+}
+function shares(facts2, start2, square, sinks) {
+  const seeing = facts2.filter(({ visible }) => visible > 0);
+  const several = indices(facts2.length).filter((row) => facts2[row].visible > 1);
+  const over = (numbers) => numbers.length ? average(numbers) : null;
+  return {
+    entropy: over(seeing.map(({ entropy }) => entropy)),
+    sink: sinks ? over(seeing.map(({ sink }) => sink)) : null,
+    first_share: over(several.map((row) => facts2[row].share(start2))),
+    previous_share: square ? over(several.map((row) => previous(facts2[row], row))) : null
+  };
+}
+var previous = ({ share }, row) => row ? share(row - 1) : 0;
+function firstReal({ info }, { layer, batch }) {
+  const { keys } = info.layers[layer];
+  const { padding } = info.axes[keys[keys.length > 1 ? batch : 0]];
+  return [...padding].sort(([a], [b]) => a - b).reduce((start2, [begin, stop]) => begin <= start2 ? Math.max(start2, stop) : start2, 0);
+}
+function chosen({ data }, args) {
+  const { layers } = data.info;
+  const overLayers = args.layer === "mean";
+  const overHeads = args.head === "mean";
+  const like = whole2(args, overLayers ? "like" : "layer", layers.length);
+  const batch = whole2(args, "batch", layers[like].sizes.batch);
+  const some = overLayers ? layersLike(data, like) : [like];
+  const fewest = Math.min(...some.map((layer) => layers[layer].heads.length));
+  const only3 = overHeads ? 0 : whole2(args, "head", fewest);
+  const places2 = some.flatMap(
+    (layer) => (overHeads ? [...layers[layer].heads.keys()] : [only3]).map((head2) => ({ layer, batch, head: head2 }))
+  );
+  if (!places2.length) refuse("head", "must be there to be looked at; this layer has no heads.");
+  const { label, heads } = layers[like];
+  return { places: places2, what: nameOf(overLayers, overHeads, label, heads, only3, some.length) };
+}
+function nameOf(overLayers, overHeads, label, heads, only3, layers) {
+  const number2 = `head ${heads[only3]}`;
+  const several = `${heads.length} heads`;
+  if (overLayers && overHeads) return `mean over ${several} and ${layers} layers`;
+  if (overLayers) return `mean of ${number2} over ${layers} layers`;
+  return overHeads ? `mean over ${several} of ${label}` : `${label}, ${number2}`;
+}
+async function grid(file, args) {
+  const { places: places2, what } = chosen(file, args);
+  const words2 = word(args, "words", ["0", "1"]) === "1";
+  if (words2 && (args.rows !== void 0 || args.keys !== void 0))
+    refuse("words", "are summed over the whole grid. Leave out rows and keys.");
+  const { layers, limits } = file.data.info;
+  const { q_len, kv_len } = layers[places2[0].layer].sizes;
+  const rows = span2(args, "rows", q_len);
+  const keys = span2(args, "keys", kv_len);
+  const cells = (rows[1] - rows[0]) * (keys[1] - keys[0]);
+  if (cells > limits.grid_cells)
+    refuse(
+      "grid",
+      `must have at most ${limits.grid_cells} cells; these are ${cells}. Give rows and keys.`
+    );
+  const parts = [];
+  for (const place of places2)
+    parts.push(await exact2(file.head(place), spread(rows), spread(keys)));
+  const spelt = words2 ? wordsOf(file.data, places2[0]) : null;
+  const part = spelt ? byWords2(mean(parts), spelt.queries, spelt.keys) : mean(parts);
+  const json = {
+    what,
+    rows,
+    keys,
+    shape: [part.rows, part.keys],
+    rule: spelt && RULE,
+    row_labels: spelt && spelt.queries.texts,
+    key_labels: spelt && spelt.keys.texts,
+    row_words: spelt && spelt.queries.tokens,
+    key_words: spelt && spelt.keys.tokens
+  };
+  return { json, bytes: bytesOf(part) };
+}
+var spread = ([start2, stop]) => indices(stop - start2).map((i) => start2 + i);
+function wordsOf({ info, words: words2 }, { layer, batch }) {
+  const { queries, keys } = info.layers[layer];
+  const [row, column] = [queries, keys].map((axes2) => words2[axes2[axes2.length > 1 ? batch : 0]]);
+  if (row && column) return { queries: row, keys: column };
+  return refuse(
+    "words",
+    "must be known to be summed; this capture does not say which tokens make a word. Look at tokens."
+  );
+}
+async function facts(file, args) {
+  const { places: places2, what } = chosen(file, args);
+  const found = [];
+  for (const place of places2) found.push(await headFacts(file, place));
+  const told = Object.fromEntries(
+    Object.entries(found[0]).map(([name, first]) => [
+      name,
+      first && first.map((_, i) => average(found.map((one) => (one[name] ?? [])[i])))
+    ])
+  );
+  return { json: { ...told, what, backend: BACKEND }, bytes: null };
+}
+async function headFacts(file, place) {
+  const head2 = file.head(place);
+  const received = indices(head2.kv_len).map(() => 0);
+  const rows = await readHead(
+    file,
+    place,
+    (_, weights2) => weights2.forEach((weight, key) => received[key] += weight)
+  );
+  const start2 = firstReal(file.data, place);
+  const each = (fact) => rows.map(fact);
+  return {
+    entropy: each(({ entropy }) => entropy),
+    received,
+    sink: head2.whole.sink !== null ? each(({ sink }) => sink) : null,
+    max_score: each(({ max_score }) => max_score),
+    first_share: start2 < head2.kv_len ? each(({ sum: sum2 }) => sum2(start2)) : null,
+    visible: each(({ visible }) => visible)
+  };
+}
+async function everywhere(file, args) {
+  const { layers } = file.data.info;
+  const like = whole2(args, "layer", layers.length);
+  const batch = whole2(args, "batch", layers[like].sizes.batch);
+  const query = whole2(args, "query", layers[like].sizes.q_len, null);
+  const told = [];
+  const pause = pacer();
+  for (const layer of layersLike(file.data, like)) {
+    const heads = [];
+    for (const head2 of layers[layer].heads.keys()) {
+      heads.push(strongest(file, { layer, batch, head: head2 }, query));
+      await pause();
+    }
+    told.push({ layer, heads });
+  }
+  return { json: { query, layers: told }, bytes: null };
+}
+function strongest(file, place, query) {
+  const problem = file.head(place).row(query);
+  const { weights: weights2 } = readRow(problem, query);
+  const sees = problem.visible[query];
+  if (!sees.some(Boolean)) return { key: -1, weight: 0, entropy: 0 };
+  if (weights2.some(Number.isNaN)) return { key: -1, weight: NaN, entropy: NaN };
+  const best = weights2.reduce((most, w, key2) => sees[key2] ? Math.max(most, w) : most, -1);
+  const key = weights2.findIndex((w, at) => sees[at] && w === best);
+  return { key, weight: best, entropy: entropyOf(weights2) };
+}
+
+// src/host_static.js
+var BLOCK = "softlookup-data";
+var MOST_KEYS = 256;
+var MOST_CELLS2 = 64;
+var HEAD = ["capture", "layer", "batch", "head"];
+var OPERATIONS = {
+  info: { names: ["capture"], answer: ({ data }) => only2(data.info) },
+  arrays: { names: HEAD, answer: arrays },
+  trace: { names: [...HEAD, "row", "top"], answer: trace },
+  weights: { names: [...HEAD, "rows", "keys"], answer: weights },
+  overview: { names: ["capture", "layer", "batch"], answer: overview },
+  grid: { names: [...HEAD, "like", "rows", "keys", "words"], answer: grid },
+  facts: { names: [...HEAD, "like"], answer: facts },
+  everywhere: { names: ["capture", "layer", "batch", "query"], answer: everywhere },
+  lesson: { names: [], answer: ({ data }) => only2(data.lesson) },
+  exercise: { names: ["skill", "seed"], answer: () => noQuestions("exercise") },
+  check: { names: ["skill", "seed", "answer"], answer: () => noQuestions("check") }
+};
+var OPS = Object.keys(OPERATIONS);
+function staticHost() {
+  const block = document.getElementById(BLOCK);
+  return block && hostOf(block.textContent ?? "");
+}
+function hostOf(text) {
+  let file = null;
+  return {
+    async call(op, args = {}) {
+      file ??= openText(text);
+      if (!Object.hasOwn(OPERATIONS, op))
+        refuse("op", `must be one of ${OPS.join(", ")}; got '${op.slice(0, 40)}'.`);
+      const { names: names2, answer } = OPERATIONS[op];
+      const stranger = Object.keys(args).find((name) => !names2.includes(name));
+      if (stranger !== void 0)
+        refuse(op, `has no argument '${stranger.slice(0, 40)}'. It has ${listed(names2)}.`);
+      word(args, "capture", [file.data.info.capture]);
+      return answer(file, args);
+    }
+  };
+}
+var listed = (names2) => names2.length ? names2.join(", ") : "none";
+function openText(text) {
+  try {
+    return openData(JSON.parse(text));
+  } catch {
+    throw new HostError("The numbers in this file are damaged. Export it again.", "refused");
+  }
+}
+function noQuestions(op) {
+  return refuse(
+    op,
+    "exercises are asked and checked by the program, not by a file. Run softlookup show."
+  );
+}
+var only2 = (json) => ({ json, bytes: null });
+function placeOf({ data }, args) {
+  const layer = whole2(args, "layer", data.info.layers.length);
+  const { sizes } = data.info.layers[layer];
+  const batch = whole2(args, "batch", sizes.batch);
+  return { layer, batch, head: whole2(args, "head", sizes.heads) };
+}
+function arrays(file, args) {
+  const place = placeOf(file, args);
+  const reason = file.data.info.layers[place.layer].editable_reason;
+  if (reason) refuse("arrays", `go to the page only where they can be edited. ${reason}`);
+  const head2 = file.head(place);
+  const rows = Array.from({ length: head2.q_len }, (_, i) => head2.row(i));
+  const { query, key, value, sink, scale, softcap, q_offset } = head2.whole;
+  const visible = rows.map((problem, i) => problem.visible[i]);
+  const has = file.data.layers[place.layer].bias !== null;
+  const bias = has ? rows.map((problem, i) => (problem.bias ?? [])[i]) : null;
+  return only2({ query, key, value, visible, bias, sink, scale, softcap, q_offset });
+}
+function trace(file, args) {
+  const place = placeOf(file, args);
+  const head2 = file.head(place);
+  const row = whole2(args, "row", head2.q_len, null);
+  const standard = file.data.info.limits.ledger_keys;
+  const top = whole2(args, "top", MOST_KEYS + 1, standard, 1);
+  return only2(traceRow(head2.row(row), row, top));
+}
+async function weights(file, args) {
+  const head2 = file.head(placeOf(file, args));
+  const rows = wholes(args, "rows", head2.q_len, MOST_CELLS2);
+  const keys = wholes(args, "keys", head2.kv_len, MOST_CELLS2);
+  const part = await exact2(head2, rows, keys);
+  const lines = rows.map((_, i) => [i * keys.length, (i + 1) * keys.length]);
+  return only2({
+    weights: lines.map(([start2, stop]) => Array.from(part.weights.slice(start2, stop))),
+    visible: lines.map(([start2, stop]) => Array.from(part.visible.slice(start2, stop), Boolean))
+  });
 }
 
 // src/edges.js
@@ -1561,59 +3756,841 @@ function markEdges(shadow) {
   }
 }
 
+// src/heat_strips.js
+var THICKNESS = 44;
+var DECADES = 4;
+function stripScale(numbers, { log = false, high = null } = {}) {
+  const finite = Array.from(numbers).filter((x) => Number.isFinite(x) && x > 0);
+  const most = high ?? finite.reduce((top2, x) => Math.max(top2, x), 0);
+  const top = most > 0 ? most : 1;
+  if (!log) return { low: 0, high: top, log, under: false };
+  const least = finite.reduce((bottom, x) => Math.min(bottom, x), top);
+  const floor = 10 ** (Math.ceil(Math.log10(top)) - DECADES);
+  const low = Math.max(floor, 10 ** Math.floor(Math.log10(least * 0.999999)));
+  return { low, high: top, log, under: Array.from(numbers).some((x) => x < low) };
+}
+function barShare(x, { low, high, log }) {
+  if (Number.isNaN(x)) return NaN;
+  const share = log ? Math.log(x / low) / Math.log(high / low) : (x - low) / (high - low);
+  return Math.max(0, Math.min(1, share));
+}
+function paintStrip(canvas, numbers, options) {
+  const { vertical, cell: cell2, colors, picked: picked2 = null, thickness = THICKNESS } = options;
+  const { ratio = globalThis.devicePixelRatio || 1 } = options;
+  const scale = stripScale(numbers, options);
+  const length = numbers.length * cell2;
+  const pen = sized(canvas, vertical ? thickness : length, vertical ? length : thickness, ratio);
+  const gap = cell2 >= 6 ? 1 : 0;
+  const fill = (i, share, ink) => {
+    const start2 = Math.round(i * cell2 * ratio);
+    const size = Math.max(1, Math.round((i + 1) * cell2 * ratio) - start2 - Math.round(gap * ratio));
+    const long = Math.max(share > 0 ? ratio : 0, Math.round(share * thickness * ratio));
+    pen.fillStyle = ink;
+    if (vertical) pen.fillRect(0, start2, long, size);
+    else pen.fillRect(start2, 0, size, long);
+  };
+  for (let i = 0; i < numbers.length; i += 1) {
+    const share = barShare(numbers[i], scale);
+    if (Number.isNaN(share)) fill(i, 0.5, colors.nan);
+    else fill(i, share, i === picked2 ? colors.focus : colors.bar);
+  }
+  return scale;
+}
+function stripLegend(name, { low, high, log, under }) {
+  const least = log ? `${power(low)}${under ? " or less" : ""}` : "0";
+  return h(
+    "p",
+    { class: "strip-legend quiet" },
+    h("span", {}, name),
+    `: ${least} … ${rounded(high)}${log ? ", log scale" : ""}`
+  );
+}
+var power = (x) => x >= 1e-3 ? String(Number(x.toPrecision(3))) : rounded(x);
+
+// src/thumbs.js
+var TEXT = 90;
+var headArg = ({ stage, head: head2 }) => `${stage}.${head2}`;
+var same = (a, b) => b !== null && a.stage === b.stage && a.head === b.head;
+function overviewPart(scene, layout) {
+  const { state } = scene;
+  const { layers } = state.capture;
+  const heads = Math.max(...layers.map((layer) => layer.sizes.heads));
+  const counted = (n, word2) => `${n} ${word2}${n === 1 ? "" : "s"}`;
+  const refusals = new Set(layers.map((_, stage) => scene.overviewRefused(stage)).filter(Boolean));
+  const title = `${counted(layers.length, "layer")} × ${counted(heads, "head")}: who reads whom`;
+  return h(
+    "section",
+    { class: "overview-part", "data-key": "overview", "aria-labelledby": "overview-title" },
+    h("div", { class: "titled" }, h("h2", { id: "overview-title" }, title), overviewTools(scene)),
+    h("div", { class: "scroll" }, thumbsTable(scene, layout)),
+    [...refusals].map((sentence) => h("p", { class: "quiet" }, sentence)),
+    h("p", { class: "thumb-line quiet", "data-glance": "thumb" }, isolated(thumbLine(scene)))
+  );
+}
+function overviewTools({ state }) {
+  const range2 = (arg, text, on) => h(
+    "button",
+    { type: "button", "data-act": "first", "data-arg": arg, "aria-pressed": String(on) },
+    text
+  );
+  return h(
+    "div",
+    { class: "switches" },
+    h("span", { class: "quiet" }, "colours"),
+    h(
+      "span",
+      { class: "choice", role: "group", "aria-label": "range of the colours" },
+      range2("1", "all keys", state.first),
+      range2("0", "without the first", !state.first)
+    )
+  );
+}
+function thumbLine(scene) {
+  const { state } = scene;
+  const open2 = state.open ? { stage: state.stage, head: state.head } : null;
+  const at = state.over ?? open2;
+  if (at) return headWords(scene, at);
+  return state.picked ? "The marked row is the picked query’s; below each head stands what it reads most there." : "Each small grid is one head: queries down, keys across, dark where a query reads most. Open one.";
+}
+function thumbsTable(scene, layout) {
+  const { layers } = scene.state.capture;
+  const numbers = layers[0].heads;
+  const alike2 = layers.every(({ heads }) => heads.join() === numbers.join());
+  const head2 = h(
+    "tr",
+    {},
+    h("td", {}),
+    numbers.map(
+      (number2) => h("th", { scope: "col" }, h("span", { class: "unseen" }, "head "), String(number2))
+    )
+  );
+  return h(
+    "table",
+    {
+      class: "thumbs",
+      "aria-labelledby": "overview-title",
+      vars: { "--thumb": `${layout.thumb}px`, "--label": `${layout.label}px` }
+    },
+    alike2 && h("thead", {}, head2),
+    h(
+      "tbody",
+      {},
+      layers.map((_, stage) => layerRow(scene, stage, !alike2))
+    )
+  );
+}
+function layerRow(scene, stage, numbered) {
+  const layer = scene.state.capture.layers[stage];
+  const word2 = layer.label.slice(0, -String(layer.number).length);
+  return h(
+    "tr",
+    {},
+    h(
+      "th",
+      { scope: "row", title: layer.name || null },
+      h("span", {}, h("bdi", { class: "layer-word" }, word2), h("b", {}, String(layer.number)))
+    ),
+    layer.heads.map(
+      (number2, head2) => h("td", {}, thumb(scene, { stage, head: head2 }, numbered ? `head ${number2}` : ""))
+    )
+  );
+}
+function thumb(scene, at, number2) {
+  const { state } = scene;
+  const open2 = state.open && same(at, { stage: state.stage, head: state.head });
+  const second = scene.second !== null && same(at, state.compare);
+  const kinds = ["thumb", open2 && "open", second && "second"].filter(Boolean).join(" ");
+  return h(
+    "button",
+    {
+      type: "button",
+      class: kinds,
+      "data-act": "open",
+      "data-arg": headArg(at),
+      "aria-label": `${headWords(scene, at)}${second ? "; compared" : ""}`,
+      "aria-pressed": String(open2),
+      tabindex: same(at, state.thumb) ? 0 : -1
+    },
+    h(
+      "span",
+      { class: "picture" },
+      h("canvas", { "data-paint": "thumb", "data-arg": headArg(at) })
+    ),
+    number2 && h("span", { class: "most" }, number2),
+    state.picked && caption(scene, at)
+  );
+}
+function caption(scene, at) {
+  const most = scene.everywhere(at);
+  const { tokens } = scene.keys;
+  const text = !most ? "" : most.key < 0 ? "none" : shortName(tokens[most.key]);
+  return h(
+    "span",
+    { class: "most" },
+    h("bdi", {}, text),
+    h("b", {}, most && most.key >= 0 ? rounded(most.weight).slice(0, 4) : "")
+  );
+}
+function piece({ state, queries }, position, stop) {
+  const { tokens, padding } = queries;
+  const filler = padding.some(([from, upTo]) => position >= from && position < upTo);
+  const on = state.picked && position === state.row;
+  const note = filler ? " (padding)" : "";
+  return h(
+    "button",
+    {
+      type: "button",
+      class: ["piece", on && "picked", filler && "padding"].filter(Boolean).join(" "),
+      "data-act": "ask",
+      "data-arg": position,
+      "aria-pressed": String(on),
+      "aria-label": `query ${tokenName(tokens, position)}${note}`,
+      title: `${readable(tokens[position])}${note}`,
+      tabindex: position === stop ? 0 : -1
+    },
+    h("bdi", {}, shortName(tokens[position]))
+  );
+}
+function textPart(scene) {
+  const { state, queries } = scene;
+  const length = queries.tokens.length;
+  const around = state.picked ? state.row : 0;
+  const start2 = Math.max(0, Math.min(around - TEXT / 2, length - TEXT));
+  const shown = Array.from({ length: Math.min(TEXT, length) }, (_, i) => start2 + i);
+  const stop = state.picked ? state.row : start2;
+  const title = "The text, token by token: pick the one that asks";
+  return h(
+    "section",
+    { class: "text-part", "data-key": "text", "aria-labelledby": "text-title" },
+    h("div", { class: "titled" }, h("h2", { id: "text-title" }, title), places(scene)),
+    h(
+      "div",
+      { class: "pieces", role: "group", "aria-labelledby": "text-title" },
+      start2 > 0 && h("span", { class: "quiet" }, "…"),
+      shown.map((position) => piece(scene, position, stop)),
+      start2 + TEXT < length && h("span", { class: "quiet" }, "…")
+    )
+  );
+}
+function places({ state, queries }) {
+  const { batch } = state.info.sizes;
+  const n = queries.tokens.length;
+  const field3 = (name, label, value, most) => h(
+    "label",
+    {},
+    `${label} `,
+    h("input", { type: "number", min: 0, max: most, step: 1, value, "data-change": name }),
+    ` of 0 … ${most}`
+  );
+  return h(
+    "div",
+    { class: "switches fields-line" },
+    batch > 1 && field3("batch", "text", state.batch, batch - 1),
+    n > TEXT && field3("ask", "query", state.picked ? state.row : 0, n - 1),
+    state.picked && h("button", { type: "button", class: "link", "data-act": "unpick" }, "pick none")
+  );
+}
+
+// src/head_tools.js
+var AVERAGES2 = [
+  ["none", "this head"],
+  ["heads", "mean over heads"],
+  ["layers", "over layers"],
+  ["both", "over both"]
+];
+var pressed = (act, arg, text, on) => h(
+  "button",
+  { type: "button", "data-act": act, "data-arg": arg, "aria-pressed": String(on) },
+  text
+);
+var choice = (name, buttons) => h("span", { class: "choice", role: "group", "aria-label": name }, buttons);
+function headTools(scene) {
+  const { state, words: words2, hasWords } = scene;
+  const { capture, stage } = state;
+  const layers = capture.layers.filter((_, other) => isAlike(state, other, stage)).length;
+  const possible = AVERAGES2.filter(([name]) => {
+    const overLayers = name === "layers" || name === "both";
+    const overHeads = name === "heads" || name === "both";
+    return (!overLayers || layers > 1) && (!overHeads || capture.layers[stage].sizes.heads > 1);
+  });
+  return h(
+    "div",
+    { class: "head-tools" },
+    possible.length > 1 && choice(
+      "one head or a mean",
+      possible.map(([name, text]) => pressed("average", name, text, state.average === name))
+    ),
+    hasWords && choice("tokens or words", [
+      pressed("words", "0", "tokens", !words2),
+      pressed("words", "1", "words", words2)
+    ]),
+    compareTools(scene),
+    saveTools()
+  );
+}
+function compareTools({ state, second }) {
+  const { capture, stage, head: head2 } = state;
+  const others = capture.layers.flatMap(
+    (layer, other) => isAlike(state, other, stage) ? layer.heads.map((number2, i) => ({
+      at: { stage: other, head: i },
+      text: `${layer.label}, head ${number2}`
+    })) : []
+  );
+  if (others.length < 2) return null;
+  const options = others.filter(({ at }) => at.stage !== stage || at.head !== head2 || state.average !== "none").map(
+    ({ at, text }) => h(
+      "option",
+      { value: headArg(at), selected: second !== null && headArg(at) === headArg(second.at) },
+      text
+    )
+  );
+  const none = h("option", { value: "", selected: second === null }, "nothing");
+  return h(
+    "label",
+    { class: "compare" },
+    "compare with ",
+    h("select", { "data-choose": "compare" }, none, options)
+  );
+}
+function saveTools() {
+  const save2 = (kind) => h(
+    "button",
+    {
+      type: "button",
+      class: "link",
+      "data-act": "save",
+      "data-arg": kind.toLowerCase(),
+      "aria-label": `save the grid as ${kind}`
+    },
+    kind
+  );
+  return h(
+    "span",
+    { class: "save", role: "group", "aria-label": "save" },
+    h("span", { class: "quiet" }, "save "),
+    save2("PNG"),
+    save2("SVG"),
+    save2("CSV"),
+    save2("JSON"),
+    h(
+      "button",
+      {
+        type: "button",
+        class: "link",
+        "data-act": "save-page",
+        title: "copies the command that writes this capture as one HTML file"
+      },
+      "one HTML file …"
+    )
+  );
+}
+function partTools({ state, windowed }) {
+  if (!windowed) return null;
+  const { rows, keys } = partOf(state);
+  const { q_len, kv_len } = state.info.sizes;
+  const side = (name, label, [from, upTo], length) => length > upTo - from && h(
+    "span",
+    { class: "part-side" },
+    step(`${name}:-1`, "‹", `${label} before`, from === 0),
+    h(
+      "label",
+      {},
+      `${label} `,
+      h("input", {
+        type: "number",
+        min: 0,
+        max: Math.max(0, length - WINDOW2),
+        step: 1,
+        value: from,
+        "data-change": `part-${name}`
+      }),
+      ` … ${upTo - 1} of ${length.toLocaleString("en")}`
+    ),
+    step(`${name}:1`, "›", `${label} after`, upTo === length)
+  );
+  return h(
+    "div",
+    { class: "part-tools", role: "group", "aria-label": "the part that is shown" },
+    side("row", "queries", rows, q_len),
+    side("key", "keys", keys, kv_len)
+  );
+}
+var step = (arg, sign2, label, off) => h(
+  "button",
+  {
+    type: "button",
+    class: "step-by",
+    "data-act": "part-by",
+    "data-arg": arg,
+    "aria-label": label,
+    disabled: off
+  },
+  sign2
+);
+
+// src/heads_layout.js
+var WIDEST = 1360;
+var BESIDE = 1180;
+var OVERVIEW = 516;
+var NARROW = 600;
+var GAP = 24;
+var LONG = 240;
+var [LEAST, MOST3, MOST_BELOW] = [23, 112, 56];
+var SINK_ROOM = 34;
+var LISTS = 320;
+function layoutOf(state) {
+  const { room, open: open2, compare, info, capture } = state;
+  const narrow = room < NARROW;
+  const page = Math.min(WIDEST, room) - (room < 860 ? 32 : 56);
+  const long = info.sizes.kv_len > LONG || info.sizes.q_len > LONG;
+  const beside = open2 && room >= BESIDE && !compare && !long;
+  const name = !open2 ? "alone" : beside ? "beside" : "below";
+  const longest = Math.max(...capture.layers.map((layer) => layer.label.length));
+  const label = narrow ? 24 : Math.min(132, Math.max(62, 7 * longest + 12));
+  const heads = Math.max(1, ...capture.layers.map(({ sizes }) => sizes.heads));
+  const overview2 = beside ? OVERVIEW : page;
+  const most = name === "below" ? MOST_BELOW : MOST3;
+  const thumb2 = Math.max(LEAST, Math.min(most, Math.floor((overview2 - label) / heads) - 4));
+  const names2 = narrow ? 74 : 96;
+  const both = compare && room >= 860 ? (page - GAP) / 2 : page;
+  const figure3 = beside ? page - OVERVIEW - GAP : both;
+  const width = figure3 - names2 - THICKNESS - 8;
+  return {
+    name,
+    thumb: thumb2,
+    label,
+    names: names2,
+    aside: (width2) => name === "below" && !compare && width2 + names2 + THICKNESS + LISTS + GAP <= page,
+    cell: (rows, keys, sink) => cellSize(
+      rows,
+      keys,
+      Math.max(LEAST_GRID, Math.min(width, sideOf(Math.max(rows, keys)))) - (sink ? SINK_ROOM : 0)
+    )
+  };
+}
+var LEAST_GRID = 180;
+var [SIDE, LARGEST_SIDE] = [560, 760];
+var LABEL2 = 11;
+var sideOf = (tokens) => Math.min(LARGEST_SIDE, Math.max(SIDE, LABEL2 * tokens));
+
+// src/heads_strips.js
+function stripsOf({ words: words2 }, { grid: grid2, facts: facts2 }) {
+  if (!grid2) return { entropy: [], received: [], of: "" };
+  if (words2 || !facts2) return { ...summed(grid2), of: words2 ? "" : ", in the shown part" };
+  const [rows, keys] = grid2.shape;
+  return {
+    entropy: facts2.entropy.slice(grid2.rowAt, grid2.rowAt + rows),
+    received: facts2.received.slice(grid2.keyAt, grid2.keyAt + keys),
+    of: ""
+  };
+}
+function summed({ shape: [rows, columns], weights: weights2 }) {
+  const entropy = new Float64Array(rows);
+  const received = new Float64Array(columns);
+  for (let i = 0; i < weights2.length; i++) {
+    const weight = weights2[i];
+    received[i % columns] += weight;
+    if (weight !== 0) entropy[Math.floor(i / columns)] -= weight * Math.log(weight);
+  }
+  return { entropy, received };
+}
+
+// src/reads.js
+var MOST4 = 12;
+function readsFrom({ shape: [rows, columns], weights: weights2, visible, rowAt, keyAt, sink }, row) {
+  const r = row - rowAt;
+  if (r < 0 || r >= rows) return [];
+  const entries = [];
+  for (let c = 0; c < columns; c += 1) {
+    const i = r * columns + c;
+    if (visible[i]) entries.push({ index: keyAt + c, weight: weights2[i] });
+  }
+  if (sink && sink[r] !== 0) entries.push({ index: SINK, weight: sink[r] });
+  return shared(entries);
+}
+function readBy({ shape: [rows, columns], weights: weights2, visible, rowAt, keyAt }, key) {
+  const c = key - keyAt;
+  if (c < 0 || c >= columns) return [];
+  const entries = [];
+  for (let r = 0; r < rows; r += 1) {
+    const i = r * columns + c;
+    if (visible[i]) entries.push({ index: rowAt + r, weight: weights2[i] });
+  }
+  return shared(entries);
+}
+function shared(entries) {
+  const place = (index) => index === SINK ? Infinity : index;
+  const sorted = [...entries].sort((a, b) => {
+    const [noA, noB] = [Number.isNaN(a.weight), Number.isNaN(b.weight)];
+    if (noA !== noB) return noA ? 1 : -1;
+    if (!noA && a.weight !== b.weight) return b.weight - a.weight;
+    return place(a.index) < place(b.index) ? -1 : 1;
+  });
+  const total = sorted.reduce((sum3, { weight }) => sum3 + (Number.isNaN(weight) ? 0 : weight), 0);
+  let sum2 = 0;
+  return sorted.map(({ index, weight }) => {
+    sum2 += weight;
+    if (Number.isNaN(sum2)) return { index, weight, share: NaN };
+    if (total === 0) return { index, weight, share: 0 };
+    return { index, weight, share: sum2 / total };
+  });
+}
+function restWords(entries, most) {
+  const rest = entries.slice(most);
+  if (!rest.length) return "";
+  const together = rest.reduce((sum2, { weight }) => sum2 + weight, 0);
+  return `and ${rest.length} more, together ${rounded(together)}`;
+}
+function readsList(title, entries, tokens, options = {}) {
+  const { most = MOST4, act = null, name = act ?? "list", none = EMPTY_WORDS } = options;
+  const id = `reads-${name}`;
+  const rest = restWords(entries, most);
+  return h(
+    "section",
+    { class: "reads-part", "data-key": id, "aria-labelledby": id },
+    h("h2", { id }, title),
+    entries.length ? table(id, entries.slice(0, most), tokens, act) : h("p", { class: "quiet" }, none),
+    rest && h("p", { class: "reads-rest" }, rest)
+  );
+}
+function table(id, entries, tokens, act) {
+  const head2 = ["token", "weight", "so far"].map((word2) => h("th", { scope: "col" }, word2));
+  return h(
+    "table",
+    { class: "reads", "aria-labelledby": id },
+    h("thead", {}, h("tr", {}, head2)),
+    h(
+      "tbody",
+      {},
+      entries.map((entry) => line(entry, tokens, act))
+    )
+  );
+}
+function line({ index, weight, share }, tokens, act) {
+  const bar = Number.isFinite(weight) ? Math.max(0, Math.min(1, weight)) : 0;
+  return h(
+    "tr",
+    { "data-key": String(index) },
+    h("th", { scope: "row" }, nameOf2(index, tokens, act)),
+    h(
+      "td",
+      { class: "weight", vars: { "--w": String(bar) }, title: String(weight) },
+      rounded(weight)
+    ),
+    h("td", { class: "so-far" }, rounded(share))
+  );
+}
+function nameOf2(index, tokens, act) {
+  if (index === SINK) return h("span", { class: "sink" }, "sink");
+  if (!act) return chip(tokens, index);
+  return chip(tokens, index, {
+    "data-act": act,
+    "data-arg": index,
+    "aria-label": `pick ${tokenName(tokens, index)}`
+  });
+}
+
+// src/head_part.js
+var BELOW = 96;
+function headPart(scene, layout) {
+  const { first, second, state } = scene;
+  if (!first) return null;
+  const name = viewName(first, state.capture);
+  const cell2 = cellOf(scene, first, layout);
+  const aside = first.grid !== null && layout.aside(gridWidth(first.grid, cell2));
+  return h(
+    "section",
+    { class: "head-part", "data-key": "head", "aria-labelledby": "head-title" },
+    h(
+      "div",
+      { class: "titled" },
+      h("h2", { id: "head-title", class: "headline", tabindex: -1 }, upper(name)),
+      h("button", { type: "button", class: "link", "data-act": "close-head" }, "all heads, larger")
+    ),
+    headTools(scene),
+    partTools(scene),
+    h(
+      "div",
+      { class: aside ? "head-body aside" : "head-body" },
+      h(
+        "div",
+        { class: second ? "figures-pair" : "figures-one" },
+        figure(scene, first, "first", layout, second ? upper(name) : ""),
+        second && figure(scene, second, "second", layout, upper(viewName(second, state.capture)))
+      ),
+      h(
+        "div",
+        { class: "said" },
+        first.rule && h("p", { class: "quiet" }, `Words: ${first.rule}.`),
+        h("output", { class: "readout pair", id: "pair", "aria-live": "polite" }, pairLine(scene)),
+        lists(scene)
+      )
+    )
+  );
+}
+var upper = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+function pairLine(scene) {
+  const { formula, exactly } = pairWords(scene);
+  return h(
+    "span",
+    { "data-glance": "pair" },
+    h("span", { class: "formula" }, isolated(formula)),
+    formula && exactly ? " " : "",
+    h("span", { class: "exactly" }, isolated(exactly))
+  );
+}
+function glanced(scene) {
+  const layout = layoutOf(scene.state);
+  const views2 = (
+    /** @type {[Which, HeadView | null][]} */
+    [
+      ["first", scene.first],
+      ["second", scene.second]
+    ]
+  );
+  return [
+    ["thumb", h("p", {}, isolated(thumbLine(scene)))],
+    ["pair", pairLine(scene)],
+    ...views2.flatMap(([which, view]) => {
+      const [rows, keys] = view ? axes(scene, view, which, layout) : [];
+      return (
+        /** @type {[string, HTMLElement][]} */
+        rows && keys ? [
+          [`rows ${which}`, rows],
+          [`keys ${which}`, keys]
+        ] : []
+      );
+    })
+  ];
+}
+function figure(scene, view, which, layout, title) {
+  const { grid: grid2 } = view;
+  const names2 = { "--names": `${layout.names}px` };
+  return h(
+    "div",
+    { class: "head-figure", "data-key": `figure ${which}` },
+    title && h("h3", {}, title),
+    ...grid2 ? [
+      h("div", { class: "scroll" }, heat(scene, view, which, layout, names2)),
+      ...legends(scene, view)
+    ] : [waiting(scene, view, layout)]
+  );
+}
+function waiting({ state }, view, layout) {
+  const { rows, keys } = partOf(state);
+  const [high, wide] = [rows[1] - rows[0], keys[1] - keys[0]];
+  const height = high * layout.cell(high, wide, state.info.options.sinks) + layout.names + BELOW;
+  return h(
+    "p",
+    { class: "quiet panel waiting", vars: view.refused ? {} : { "min-height": `${height}px` } },
+    view.refused || "Asking for these weights …"
+  );
+}
+function cellOf({ second, state }, { grid: grid2 }, layout) {
+  if (!grid2) return 1;
+  const sinks = state.info.options.sinks || (second?.grid?.sink ?? null) !== null;
+  return layout.cell(grid2.shape[0], grid2.shape[1], sinks);
+}
+function axes(scene, view, which, layout) {
+  const { grid: grid2 } = view;
+  if (!grid2) return [];
+  const cell2 = cellOf(scene, view, layout);
+  const [row, key] = scene.picked ?? [null, null];
+  const [hoverRow, hoverKey] = scene.at ?? [null, null];
+  const filler = (axis2) => scene.words ? [] : axis2.padding;
+  const rows = rowAxis(grid2, {
+    cell: cell2,
+    picked: row,
+    hover: hoverRow,
+    padding: filler(scene.queries)
+  });
+  const keys = keyAxis(grid2, {
+    cell: cell2,
+    picked: key === SINK ? null : key,
+    hover: hoverKey,
+    padding: filler(scene.keys)
+  });
+  rows.setAttribute("data-glance", `rows ${which}`);
+  keys.setAttribute("data-glance", `keys ${which}`);
+  return [rows, keys];
+}
+function heat(scene, view, which, layout, vars) {
+  const { grid: grid2 } = view;
+  if (!grid2) return null;
+  const [rows, keys] = axes(scene, view, which, layout);
+  const [height, width] = grid2.shape;
+  const things = scene.words ? "words" : "tokens";
+  const paint = (what) => h("canvas", { "data-paint": what, "data-arg": which });
+  return h(
+    "div",
+    { class: "heat", vars },
+    h(
+      "div",
+      { class: "heat-corner quiet", "aria-hidden": "true" },
+      h("span", {}, "key →"),
+      h("span", {}, "query ↓")
+    ),
+    keys,
+    h("div", { class: "strip-name quiet" }, "entropy"),
+    rows,
+    h(
+      "div",
+      {
+        class: "heat-cells",
+        tabindex: 0,
+        role: "application",
+        "aria-label": `Weights of ${viewName(view, scene.state.capture)}: ${height} × ${width} ${things}. Arrow keys move, Enter picks the query and key.`,
+        "aria-describedby": "pair",
+        "data-which": which
+      },
+      paint("grid"),
+      paint("lines")
+    ),
+    paint("entropy"),
+    h("div", { class: "strip-name quiet below" }, "received"),
+    paint("received")
+  );
+}
+function legends(scene, view) {
+  const { grid: grid2 } = view;
+  if (!grid2) return [];
+  const { entropy, received, of } = stripsOf(scene, view);
+  return [
+    heatLegend(grid2, rangeIn(scene), heatColors(scene.state.theme)),
+    h(
+      "div",
+      { class: "strip-legends" },
+      stripLegend(`entropy of a row, nats${of}`, stripScale(entropy)),
+      stripLegend(`received by a key${of}`, stripScale(received, { log: true }))
+    )
+  ];
+}
+function lists(scene) {
+  const { first, picked: picked2, lines, state, words: words2 } = scene;
+  if (!first?.grid) return null;
+  const { grid: grid2 } = first;
+  if (!picked2 || !lines.from) {
+    const say = "Pick a query: click a row or a token, and see what it reads, and every step of it.";
+    return h("p", { class: "quiet" }, state.picked ? "Asking for this row …" : say);
+  }
+  const rows = words2 ? grid2.rowTokens : scene.queries.tokens;
+  const keys = words2 ? grid2.keyTokens : scene.keys.tokens;
+  const by = lines.by && readsList(`${quoted(keys, picked2[1])} is read by`, lines.by, rows, { act: "head-row" });
+  return [
+    h("p", { class: "row-words" }, isolated(rowWords(scene))),
+    h(
+      "div",
+      { class: "lists" },
+      readsList(`${quoted(rows, picked2[0])} reads from`, lines.from, keys, { act: "head-key" }),
+      by || h("p", { class: "quiet" }, "Pick a key, too, and see which queries read it.")
+    ),
+    lines.note && h("p", { class: "quiet" }, lines.note)
+  ];
+}
+
+// src/listen_heads.js
+function pairAt(event, { heads }) {
+  const box = event.target instanceof Element ? event.target.closest(".heat-cells") : null;
+  const scene = box && heads();
+  const view = box?.getAttribute("data-which") === "second" ? scene?.second : scene?.first;
+  if (!box || !scene || !view?.grid) return null;
+  const { left: left2, top } = box.getBoundingClientRect();
+  const cell2 = cellOf(scene, view, layoutOf(scene.state));
+  const found = cellAt(view.grid, cell2, event.clientX - left2, event.clientY - top);
+  return found && [tokenOfPlace(view.rowWords, found.row), tokenOfPlace(view.keyWords, found.key)];
+}
+function pointed(event, hands) {
+  const { state, glance } = hands;
+  if (state().view !== "heads" || event.pointerType !== "mouse") return;
+  const point = pairAt(event, hands);
+  const over = thumbAt(event);
+  const before2 = state();
+  const moved2 = point?.[0] !== before2.point?.[0] || point?.[1] !== before2.point?.[1];
+  if (moved2 || over?.stage !== before2.over?.stage || over?.head !== before2.over?.head)
+    glance({ point, over });
+}
+function thumbAt(event) {
+  const thumb2 = event.target instanceof Element ? event.target.closest(".thumb") : null;
+  if (!thumb2) return null;
+  const [stage, head2] = (thumb2.getAttribute("data-arg") ?? "").split(".").map(Number);
+  return { stage, head: head2 };
+}
+function unpointed({ state, glance }) {
+  if (state().point || state().over) glance({ point: null, over: null });
+}
+function clickedCell(event, hands) {
+  const pair2 = pairAt(event, hands);
+  if (pair2) hands.act("pick", pair2.join(":"));
+}
+
 // src/listen.js
 var elementOf = (event) => event.target instanceof Element ? event.target : null;
 function listen(root, shadow, hands) {
   const stopping = new AbortController();
   const { signal } = stopping;
-  const inside = [
+  const inside3 = [
     ["click", (event) => clicked(event, hands)],
     ["input", (event) => typed(event, hands)],
     ["change", (event) => picked(event, hands)],
     ["submit", (event) => submitted(event, hands)],
     ["focusout", (event) => left(event, hands)],
-    ["pointerover", (event) => hovered(event, hands)]
+    ["pointerover", (event) => hovered(event, hands)],
+    ["pointermove", (event) => pointed(event, hands)]
   ];
-  for (const [kind, listener] of inside) shadow.addEventListener(kind, listener, { signal });
-  root.addEventListener("pointerleave", () => hovered(null, hands), { signal });
+  for (const [kind, listener] of inside3) shadow.addEventListener(kind, listener, { signal });
+  root.addEventListener("pointerleave", () => gone(hands), { signal });
   shadow.addEventListener("scroll", () => markEdges(shadow), { signal, capture: true });
   root.ownerDocument.defaultView?.addEventListener("resize", () => markEdges(shadow), { signal });
-  root.ownerDocument.addEventListener("keydown", (event) => pressed(event, root, shadow, hands), {
+  root.ownerDocument.addEventListener("keydown", (event) => pressed2(event, root, shadow, hands), {
     signal
   });
   return () => stopping.abort();
 }
-function clicked(event, { act }) {
+function clicked(event, hands) {
+  const { act } = hands;
   const meant = elementOf(event)?.closest("[data-act]");
+  if (!meant) clickedCell(
+    /** @type {PointerEvent} */
+    event,
+    hands
+  );
   if (!meant || meant.hasAttribute("disabled")) return;
+  if (
+    /** @type {MouseEvent} */
+    event.shiftKey && meant.matches(".thumb")
+  ) {
+    act("compare", meant.getAttribute("data-arg") ?? "");
+    return;
+  }
   act(meant.getAttribute("data-act") ?? "", meant.getAttribute("data-arg") ?? "");
 }
 function typed(event, { state, update }) {
-  const field2 = elementOf(event);
-  if (!(field2 instanceof HTMLInputElement)) return;
+  const field3 = elementOf(event);
+  if (!(field3 instanceof HTMLInputElement)) return;
   const { turn } = state();
-  const index = field2.getAttribute("data-field");
+  const index = field3.getAttribute("data-field");
   if (index !== null) {
     const answers = [...turn.typed];
-    answers[Number(index)] = field2.value;
+    answers[Number(index)] = field3.value;
     update({ turn: { ...turn, typed: answers, trouble: null } });
   }
-  const choice = field2.getAttribute("data-choice");
-  if (choice !== null) update({ turn: { ...turn, typed: [choice], verdict: null, trouble: null } });
+  const choice2 = field3.getAttribute("data-choice");
+  if (choice2 !== null) update({ turn: { ...turn, typed: [choice2], verdict: null, trouble: null } });
 }
-function picked(event, { act, state, update }) {
-  const field2 = elementOf(event);
-  const name = field2?.getAttribute("data-change");
-  if (!(field2 instanceof HTMLInputElement) || !name) return;
-  const value = field2.valueAsNumber;
-  const most = Number(field2.max);
+function picked(event, { act, update }) {
+  const field3 = elementOf(event);
+  if (field3 instanceof HTMLSelectElement) act(field3.getAttribute("data-choose") ?? "", field3.value);
+  const name = field3?.getAttribute("data-change");
+  if (!(field3 instanceof HTMLInputElement) || !name) return;
+  const value = field3.valueAsNumber;
+  const most = Number(field3.max);
   if (Number.isInteger(value) && value >= 0 && value <= most) {
     act(name, String(value));
-    field2.focus();
+    field3.focus();
     return;
   }
-  update({ notice: `${name}: a whole number 0 … ${most}; got “${field2.value}”.` });
-  field2.value = String(state()[name === "query" ? "row" : name === "head" ? "head" : "batch"]);
+  update({ notice: `${name}: a whole number 0 … ${most}; got “${field3.value}”.` });
+  field3.value = field3.getAttribute("value") ?? "";
 }
 function submitted(event, { act }) {
   const form = elementOf(event)?.getAttribute("data-form");
@@ -1622,42 +4599,223 @@ function submitted(event, { act }) {
   act(form, "");
 }
 function left(event, { act, state }) {
-  const field2 = elementOf(event);
-  if (!(field2 instanceof HTMLInputElement) || !field2.matches(".edit")) return;
+  const field3 = elementOf(event);
+  if (!(field3 instanceof HTMLInputElement) || !field3.matches(".edit")) return;
   const { editing } = state();
   const next2 = event.relatedTarget;
-  const value = field2.value;
+  const value = field3.value;
   setTimeout(() => {
     if (!editing || state().editing !== editing) return;
     act("commit", value);
     if (next2 instanceof HTMLElement && next2.isConnected) next2.focus();
   });
 }
+function gone(hands) {
+  hovered(null, hands);
+  unpointed(hands);
+}
 function hovered(event, { state, update }) {
   if (event && event.pointerType !== "mouse") return;
   const cell2 = event && elementOf(event)?.closest("table.ledger td[data-arg]");
-  const [step2, column] = cell2 ? (cell2.getAttribute("data-arg") ?? "").split(":") : [];
+  const [step3, column] = cell2 ? (cell2.getAttribute("data-arg") ?? "").split(":") : [];
   const before2 = state().hover;
   if (!cell2) {
     if (before2) update({ hover: null });
-  } else if (before2?.step !== step2 || before2?.column !== Number(column)) {
+  } else if (before2?.step !== step3 || before2?.column !== Number(column)) {
     update({
       hover: { step: (
         /** @type {import("./types.js").StepId} */
-        step2
+        step3
       ), column: Number(column) }
     });
   }
 }
-function pressed(event, root, shadow, { act }) {
+function pressed2(event, root, shadow, { act, state }) {
   const path = event.composedPath();
   const outside = !path.includes(root) && event.target !== root.ownerDocument.body;
   if (event.defaultPrevented || outside || shadow.querySelector("dialog[open]")) return;
   const target = path.includes(root) && path[0] instanceof Element ? path[0] : null;
-  const action = actionOf(event, target);
+  const action = actionOf(event, target, state().view);
   if (!action) return;
   event.preventDefault();
   act(...action);
+}
+
+// src/header.js
+function titleOf({ source, title }) {
+  if (source === "lesson") return "Lesson";
+  return title === "" ? "a lookup" : readable(title);
+}
+function header({ info, capture, view }) {
+  const act = (name, text, label) => h("button", { type: "button", "data-act": name, "aria-label": label, title: label }, text);
+  return h(
+    "header",
+    { "data-key": "header" },
+    h("h1", { class: "mark" }, "softlookup"),
+    shelf(capture),
+    h(
+      "span",
+      { class: "acts" },
+      (info.source !== "lesson" || view === "heads") && views(view),
+      act("copy", "copy", "copy the ledger as text"),
+      act("link", "link", "copy a link to this place"),
+      act("help", "?", "all keys")
+    )
+  );
+}
+function shelf({ shelf: items, capture, source, title }) {
+  const open2 = h(
+    "span",
+    {
+      class: source === "lesson" ? "title" : "title own",
+      "data-key": capture,
+      "aria-current": "true"
+    },
+    h("bdi", {}, titleOf({ source, title }))
+  );
+  if (items.length < 2) return open2;
+  const buttons = items.map(
+    (item) => item.id === capture ? open2 : h(
+      "button",
+      {
+        type: "button",
+        class: "shelved",
+        "data-key": item.id,
+        "data-act": "capture",
+        "data-arg": item.id,
+        title: item.title
+      },
+      h("bdi", {}, titleOf(item))
+    )
+  );
+  return h("nav", { class: "shelf", "aria-label": "what can be opened" }, buttons);
+}
+function views(view) {
+  const one = (name, label) => h(
+    "button",
+    {
+      type: "button",
+      "data-act": "view",
+      "data-arg": name,
+      "aria-pressed": String(name === view),
+      title: label
+    },
+    name
+  );
+  return h(
+    "span",
+    { class: "choice", role: "group", "aria-label": "view" },
+    one("heads", "all heads, as pictures"),
+    one("steps", "one head, step by step")
+  );
+}
+function notices({ notice, offline }) {
+  return [
+    h("p", { class: "notice", role: "status", "data-key": "notice" }, notice),
+    offline ? h(
+      "div",
+      { class: "offline", role: "alert", "data-key": "offline" },
+      h("p", {}, offline),
+      h("button", { type: "button", class: "plain", "data-act": "retry" }, "Try again")
+    ) : h("div", { "data-key": "online" })
+  ];
+}
+
+// src/heads_scene.js
+function headsScene(state, source) {
+  const { capture, stage, batch, head: head2 } = state;
+  const { queries, keys } = axesOf(capture, stage, batch);
+  const first = state.open ? headView(state, source, { stage, head: head2 }, state.average) : null;
+  const beside = first && comparable(state) ? state.compare : null;
+  const second = beside && headView(state, source, beside, "none");
+  const everywhere2 = state.picked ? source.answer("everywhere", everywhereArgs(state)) : void 0;
+  return {
+    state,
+    queries,
+    keys,
+    windowed: isWindowed(state),
+    words: byWords(state),
+    hasWords: queries.words !== null && keys.words !== null && !isWindowed(state),
+    overview: (layer) => overviewOf(state, source, layer),
+    overviewRefused: (layer) => source.answer("overview", overviewArgs(state, layer))?.refused ?? "",
+    everywhere: (at) => everywhere2?.json?.layers.find((one) => one.layer === at.stage)?.heads[at.head] ?? null,
+    first,
+    second,
+    ...pairsOf(state, first),
+    lines: linesOf2(state, source, first),
+    ledger: hasLedger(state) ? ledgerScene(state, source) : null
+  };
+}
+var hasLedger = ({ open: open2, picked: picked2, average: average2 }) => open2 && picked2 && average2 === "none";
+function ledgerScene(state, source) {
+  const scene = sceneOf({ ...state, step: "reads", edits: {}, scaled: true }, source);
+  const column = state.follow ? scene.record?.keys.indexOf(state.key ?? -1) ?? -1 : -1;
+  if (column < 0) return scene;
+  return { ...scene, state: { ...scene.state, cursor: { ...state.cursor, column } } };
+}
+var comparable = (state) => state.compare !== null && isAlike(state, state.stage, state.compare.stage);
+function overviewOf(state, source, stage) {
+  const answer = source.answer("overview", overviewArgs(state, stage));
+  if (!answer?.bytes) return null;
+  const { json, bytes } = answer;
+  return source.made(answer, "pictures", () => {
+    const cells = json.rows * json.columns;
+    const pictures = json.heads.map(
+      (_, i) => numbersIn(
+        /** @type {Uint8Array} */
+        bytes,
+        Float32Array,
+        4 * i * cells,
+        cells
+      )
+    );
+    return { ...json, pictures };
+  });
+}
+function pairsOf({ picked: picked2, row, key, mark: mark2, point }, view) {
+  if (!view?.grid) return { picked: null, at: null };
+  const { rowWords: rowWords2, keyWords } = view;
+  const placed = ([r, k]) => {
+    const [a, b] = [placeOfToken(rowWords2, r), placeOfToken(keyWords, k)];
+    return a === null || b === null ? null : (
+      /** @type {Pair} */
+      [a, b]
+    );
+  };
+  const shown = point ?? mark2;
+  return {
+    picked: picked2 ? placed([row, key ?? -1]) : null,
+    at: shown && placed(shown)
+  };
+}
+function linesOf2(state, source, view) {
+  if (!view?.grid || !state.picked) return { from: null, by: null, note: "" };
+  const { grid: grid2 } = view;
+  const row = placeOfToken(view.rowWords, state.row) ?? 0;
+  const key = placeOfToken(view.keyWords, state.key);
+  const line4 = isWindowed(state) ? lineOf(state, source, view, { row: state.row }) : null;
+  const across = line4 ? line4.grid : grid2;
+  const from = across && source.made(across, `from ${row}`, () => readsFrom(across, row));
+  if (key === null) return { from, by: null, note: "" };
+  const column = isWindowed(state) ? lineOf(state, source, view, { key }) : null;
+  const down = column ? column.grid ?? (column.refused ? grid2 : null) : grid2;
+  const by = down && source.made(down, `by ${key}`, () => readBy(down, key));
+  return { from, by, note: column?.refused ? "Among the rows shown." : "" };
+}
+function headNeeds({ state, first, second }, source) {
+  const needs = [...first?.needs ?? [], ...second?.needs ?? []];
+  if (state.picked) needs.push(["everywhere", everywhereArgs(state)]);
+  if (hasLedger(state))
+    needs.push(["trace", traceArgs(state, state.row, state.info.limits.ledger_keys)]);
+  if (first && state.picked && isWindowed(state)) {
+    needs.push(["grid", lineOf(state, source, first, { row: state.row }).args]);
+    if (state.key !== null)
+      needs.push(["grid", lineOf(state, source, first, { key: state.key }).args]);
+  }
+  const layers = state.capture.layers.map((_, stage) => overviewArgs(state, stage));
+  const next2 = layers.find((args) => !source.has("overview", args));
+  if (next2) needs.push(["overview", next2]);
+  return needs;
 }
 
 // src/prose.js
@@ -1792,7 +4950,7 @@ function choices(turn, exercise) {
 function verdictPart(verdict, state) {
   const { lesson, solved, turn } = state;
   if (verdict.correct && turn.revealed && !solved.includes(turn.skill)) return againPart();
-  const open = lesson.checklist.find(({ skill }) => !solved.includes(skill));
+  const open2 = lesson.checklist.find(({ skill }) => !solved.includes(skill));
   return h(
     "div",
     { class: verdict.correct ? "verdict right" : "verdict wrong" },
@@ -1800,15 +4958,15 @@ function verdictPart(verdict, state) {
     verdict.steps.length > 0 && h(
       "ol",
       { class: "right-step" },
-      verdict.steps.map((line2) => h("li", {}, prose(line2)))
+      verdict.steps.map((line4) => h("li", {}, prose(line4)))
     ),
-    verdict.correct && open && h(
+    verdict.correct && open2 && h(
       "button",
       {
         type: "button",
         class: "plain",
         "data-act": "skill",
-        "data-arg": open.skill
+        "data-arg": open2.skill
       },
       "Next exercise"
     )
@@ -1823,40 +4981,6 @@ function againPart() {
   );
 }
 
-// src/color.js
-var COLORS = 8;
-var rampClass = (weight) => `filled${weight > 0.58 ? " deep" : weight > 0.52 ? " middle" : ""}`;
-var colorClass = (index) => `c${index % COLORS}`;
-
-// src/chip.js
-var LONGEST = 18;
-function shortened(token) {
-  const characters = [...readable(token)];
-  return characters.length > LONGEST ? `${characters.slice(0, LONGEST - 1).join("")}…` : characters.join("");
-}
-function needsPosition(tokens, index) {
-  const token = tokens[index];
-  if (token === String(index)) return false;
-  return tokens.indexOf(token) !== tokens.lastIndexOf(token);
-}
-function tokenName(tokens, index) {
-  const text = shortened(tokens[index]);
-  return needsPosition(tokens, index) ? `${text} @${index}` : text;
-}
-var chipBreadth = (tokens, index) => breadth(tokenName(tokens, index));
-function chip(tokens, index, props = {}) {
-  const kind = tokens.length > COLORS && index >= COLORS ? "later" : "";
-  const parts = [h("bdi", {}, shortened(tokens[index]))];
-  if (needsPosition(tokens, index)) parts.push(h("small", {}, `@${index}`));
-  const tag = props["data-act"] ? "button" : "span";
-  const type = tag === "button" ? "button" : null;
-  return h(
-    tag,
-    { type, class: `chip ${colorClass(index)} ${kind}`, title: readable(tokens[index]), ...props },
-    parts
-  );
-}
-
 // src/grid.js
 var WIDTH = 262;
 var NUMBER = 41;
@@ -1868,7 +4992,7 @@ function gridPart(scene, lights) {
     { class: "grid-part", "data-key": "grid", "aria-labelledby": "grid-title" },
     h("h2", { id: "grid-title" }, "The weight grid: one row a query"),
     pickers(scene),
-    table(scene, lights),
+    table2(scene, lights),
     legend(scene),
     !small && h(
       "p",
@@ -1904,20 +5028,44 @@ function legend({ small, gridTop }) {
 }
 function pickers({ state, small, tokens }) {
   const { batch_shape, sizes } = state.info;
+  const stages = state.capture.layers.length;
   const batches = batch_shape.reduce((product, n) => product * n, 1);
+  const { heads } = state.capture.layers[state.stage];
+  const numbered = stages > 1 || heads.some((number2, i) => number2 !== i);
   const fields2 = [
-    !small && field("query", state.row, tokens.length, `query (0 … ${tokens.length - 1})`),
-    sizes.heads > 1 && field("head", state.head, sizes.heads, `head (0 … ${sizes.heads - 1})`),
-    batches > 1 && field("batch", state.batch, batches, `batch entry (0 … ${batches - 1})`)
+    !small && field2("query", state.row, tokens.length, `query (0 … ${tokens.length - 1})`),
+    stages > 1 && chooser(
+      "stage",
+      "layer",
+      state.stage,
+      state.capture.layers.map((l) => l.label)
+    ),
+    sizes.heads > 1 && numbered && chooser(
+      "head",
+      "head",
+      state.head,
+      heads.map((number2) => `head ${number2}`)
+    ),
+    sizes.heads > 1 && !numbered && field2("head", state.head, sizes.heads, `head (0 … ${sizes.heads - 1})`),
+    batches > 1 && field2("batch", state.batch, batches, `batch entry (0 … ${batches - 1})`)
   ].filter(Boolean);
   return fields2.length ? h("div", { class: "pickers" }, fields2) : null;
 }
-function field(name, value, size, label) {
+function field2(name, value, size, label) {
   return h(
     "label",
     {},
     h("span", {}, label),
     h("input", { type: "number", min: 0, max: size - 1, step: 1, value, "data-change": name })
+  );
+}
+function chooser(name, label, value, texts) {
+  const options = texts.map((text, i) => h("option", { value: i, selected: i === value }, text));
+  return h(
+    "label",
+    {},
+    h("span", {}, label),
+    h("select", { "data-choose": name, "aria-label": label }, options)
   );
 }
 var chipPixels = (digits) => Math.ceil(digits * 7.8) + 14;
@@ -1932,7 +5080,7 @@ function measures({ tokens, keyTokens, gridRows, gridKeys }) {
     upright: chipPixels(widest(keyTokens, gridKeys)) > room
   };
 }
-function table(scene, lights) {
+function table2(scene, lights) {
   const { tokens, keyTokens, gridRows, gridKeys, state } = scene;
   const { names: names2, written, upright } = measures(scene);
   const rows = gridRows.map(
@@ -2002,176 +5150,12 @@ function weightMark(text, written) {
 }
 var mark = (text, written) => h("span", { class: written ? "" : "unseen" }, text);
 
-// src/layer.js
-function layerPart(scene) {
-  const records = scene.tokens.map((_, row) => scene.recordOf(row));
-  const { numbers } = scene;
-  const all = records.flatMap((record) => record ? [record] : []);
-  if (!numbers || all.length < records.length) return null;
-  return h(
-    "section",
-    { class: "layer-part", "data-key": "layer", "aria-labelledby": "layer-title" },
-    h("h2", { id: "layer-title" }, "All queries at once: the layer"),
-    h(
-      "div",
-      { class: "panel layer" },
-      productStep(scene, all),
-      weightsStep(scene, all),
-      outStep(scene, all)
-    )
-  );
-}
-function names({ tokens, keyTokens }, which) {
-  const list = which === "q" ? tokens : keyTokens;
-  return list.map((_, index) => chip(list, index));
-}
-function productStep(scene, all) {
-  const { numbers, tokens, keyTokens } = scene;
-  if (!numbers) return null;
-  const [i, j] = cellOf(scene);
-  const turned = (numbers.key[0] ?? []).map((_, d) => numbers.key.map((key2) => key2[d]));
-  const query = numbers.query[i];
-  const key = numbers.key[j];
-  const terms2 = query.map((x, d) => `${bracketed(x)}·${bracketed(key[d])}`).join(" + ");
-  const product = all[i].products[j];
-  const ask = `query ${tokenName(tokens, i)} · key ${tokenName(keyTokens, j)}`;
-  const write = evenly(all.flatMap((record) => record.products));
-  return step(
-    "1",
-    "Q · Kᵀ = scores",
-    "Kᵀ is K turned on its side: the keys stand as columns, so that every query, a row of Q, meets every key. Row times column is one score; one matrix product makes them all.",
-    h(
-      "div",
-      { class: "product" },
-      matrix("Q", numbers.query, { rows: names(scene, "q"), litRow: i, write: short }),
-      sign("·"),
-      matrix("Kᵀ", turned, { columns: names(scene, "k"), litColumn: j, write: short }),
-      sign("="),
-      matrix(
-        "scores",
-        all.map((record) => record.products),
-        { rows: names(scene, "q"), columns: names(scene, "k"), write, at: [i, j] }
-      )
-    ),
-    productLine(`${ask} = ${terms2} = ${write(product)}`, product)
-  );
-}
-function productLine(formula, product) {
-  return h(
-    "p",
-    { class: "readout", role: "status" },
-    h("span", { class: "formula" }, formula),
-    " ",
-    h("span", { class: "exactly" }, `exactly ${exact(product)}`)
-  );
-}
-function cellOf({ state, tokens, keyTokens }) {
-  return [
-    Math.min(state.cell[0], tokens.length - 1),
-    Math.min(state.cell[1], keyTokens.length - 1)
-  ];
-}
-function weightsStep(scene, all) {
-  const first = all[0];
-  const extras = [
-    first.softcap !== null && "softcap",
-    first.bias && "bias",
-    all.some((record) => record.visible.includes(false)) && "hidden keys",
-    first.sink && "sink"
-  ].filter(Boolean);
-  const more = extras.length ? `, with ${extras.join(", ")}` : "";
-  return step(
-    "2",
-    "softmax of each row = weights",
-    `Scores ${scaleText(first, scene.state.scaled)}${more}; then exp and ÷ sum, row by row. Each row is one whole.`,
-    h(
-      "div",
-      { class: "product" },
-      matrix(
-        "weights",
-        all.map((record) => record.weights),
-        {
-          rows: names(scene, "q"),
-          columns: names(scene, "k"),
-          shade: true,
-          hidden: all.map((record) => record.visible.map((seen) => !seen))
-        }
-      )
-    )
-  );
-}
-function outStep(scene, all) {
-  const { numbers } = scene;
-  if (!numbers) return null;
-  return step(
-    "3",
-    "weights · V = outputs",
-    "Each row of weights blends the rows of V. That is the layer: as many outputs as queries, none waiting for another.",
-    h(
-      "div",
-      { class: "product" },
-      sign("weights ·"),
-      matrix("V", numbers.value, { rows: names(scene, "k"), write: short }),
-      sign("="),
-      matrix(
-        "outputs",
-        all.map((record) => record.out ?? []),
-        { rows: names(scene, "q"), strong: true }
-      )
-    )
-  );
-}
-function step(number2, title, text, ...body) {
-  return h(
-    "div",
-    { class: "layer-step" },
-    h("h3", {}, h("span", { class: "ordinal" }, number2), title),
-    h("p", { class: "quiet" }, text),
-    body
-  );
-}
-var sign = (text) => h("span", { class: "sign" }, text);
-function matrixCell(x, i, j, how) {
-  const at = how.at?.[0] === i && how.at[1] === j;
-  const lit = how.litRow === i || how.litColumn === j;
-  const hidden = how.hidden?.[i][j] === true;
-  const shade = how.shade && !hidden && Number.isFinite(x);
-  const names2 = [at && "at", lit && "lit", hidden && "hatched", shade && rampClass(x)];
-  const marked = how.at ? { "data-act": "cell", "data-arg": `${i}:${j}`, tabindex: at ? 0 : -1 } : {};
-  const text = (how.write ?? rounded)(x);
-  return h(
-    "td",
-    { class: names2.filter(Boolean).join(" "), ...marked, vars: shade ? { "--w": String(x) } : {} },
-    hidden ? h("span", { class: "unseen" }, "hidden") : how.strong ? h("b", {}, text) : text
-  );
-}
-function matrix(name, numbers, how) {
-  const { rows, columns } = how;
-  const body = numbers.map(
-    (row, i) => h(
-      "tr",
-      {},
-      rows ? h("th", { scope: "row" }, rows[i]) : null,
-      row.map((x, j) => matrixCell(x, i, j, how))
-    )
-  );
-  const heads = columns?.map((node) => h("th", { scope: "col" }, node)) ?? [];
-  const head = columns ? h("thead", {}, h("tr", {}, rows ? h("td", {}) : null, heads)) : null;
-  const props = { class: "matrix", role: how.at ? "grid" : null, "aria-label": name };
-  return h(
-    "div",
-    { class: "matrix-box" },
-    h("table", props, head, h("tbody", {}, body)),
-    h("span", { class: "matrix-name", "aria-hidden": "true" }, name)
-  );
-}
-
 // src/readout.js
-var MOST2 = 6;
+var MOST5 = 6;
 function added(terms2) {
-  if (terms2.length <= MOST2) return terms2.join(" + ") || "0";
-  const left2 = terms2.length - MOST2 + 1;
-  return `${terms2.slice(0, MOST2 - 1).join(" + ")} + … ${left2} more`;
+  if (terms2.length <= MOST5) return terms2.join(" + ") || "0";
+  const left2 = terms2.length - MOST5 + 1;
+  return `${terms2.slice(0, MOST5 - 1).join(" + ")} + … ${left2} more`;
 }
 var exactVector = (numbers) => vector(numbers, exact, 6);
 var sixth = (x) => Number.isFinite(x) && Math.abs(x) < 1e6 ? exact(Number(x.toFixed(6))) : exact(x);
@@ -2190,7 +5174,7 @@ function keyLine(record, id, i, { reading, scaled }) {
   if (id === "score") {
     const terms2 = record.query.map((x, d) => `${bracketed(x)}·${bracketed(record.key[i][d])}`);
     const product = record.products[i];
-    return line(`${added(terms2)} = ${evenly(record.products)(product)}`, exact(product));
+    return line2(`${added(terms2)} = ${evenly(record.products)(product)}`, exact(product));
   }
   if (id === "visible")
     return { formula: "visible", exactly: "this key takes part in the softmax" };
@@ -2198,7 +5182,7 @@ function keyLine(record, id, i, { reading, scaled }) {
     return scoreLine(record, id, i, scaled);
   return softLine(record, id, i, reading);
 }
-var line = (formula, number2) => ({ formula, exactly: `exactly ${number2}` });
+var line2 = (formula, number2) => ({ formula, exactly: `exactly ${number2}` });
 function scoreLine(record, id, i, scaled) {
   const before2 = scoreBefore(record, id, i);
   if (id === "scaled") {
@@ -2206,15 +5190,15 @@ function scoreLine(record, id, i, scaled) {
     const divides = scaled && Math.abs(record.scale * root - 1) < 1e-12 && root !== 1;
     const how = divides ? `÷ ${short(root)}` : `× ${short(record.scale)}`;
     const write = evenly(record.products);
-    return line(`${write(before2)} ${how} = ${rounded(record.scaled[i])}`, exact(record.scaled[i]));
+    return line2(`${write(before2)} ${how} = ${rounded(record.scaled[i])}`, exact(record.scaled[i]));
   }
   if (id === "capped") {
     const cap = short(record.softcap ?? 0);
     const capped = record.capped?.[i] ?? 0;
-    return line(`${cap} · tanh(${rounded(before2)} ÷ ${cap}) = ${rounded(capped)}`, exact(capped));
+    return line2(`${cap} · tanh(${rounded(before2)} ÷ ${cap}) = ${rounded(capped)}`, exact(capped));
   }
   const bias = bracketed(record.bias?.[i] ?? 0);
-  return line(
+  return line2(
     `${rounded(before2)} + ${bias} = ${rounded(record.scores[i])}`,
     exact(record.scores[i])
   );
@@ -2225,7 +5209,7 @@ function softLine(record, id, i, reading) {
   const exp = shifted ? record.shifted_exp[i] : record.exp[i];
   if (id === "shifted") {
     const x = score - record.row_max;
-    return line(`${rounded(score)} − ${minusOf(record.row_max)} = ${rounded(x)}`, exact(x));
+    return line2(`${rounded(score)} − ${minusOf(record.row_max)} = ${rounded(x)}`, exact(x));
   }
   if (id === "exp") {
     const x = shifted ? score - record.row_max : score;
@@ -2244,11 +5228,11 @@ function softLine(record, id, i, reading) {
   const weight = record.weights[i];
   if (id === "weight") {
     const sum2 = shifted ? record.row_sum : record.exp_sum;
-    return line(`${rounded(exp)} ÷ ${rounded(sum2)} = ${rounded(weight)}`, exact(weight));
+    return line2(`${rounded(exp)} ÷ ${rounded(sum2)} = ${rounded(weight)}`, exact(weight));
   }
   const part = record.contributions?.[i] ?? [];
   const value = vector(record.value?.[i] ?? [], short);
-  return line(`${rounded(weight)} × ${value} = ${vector(part)}`, exactVector(part));
+  return line2(`${rounded(weight)} × ${value} = ${vector(part)}`, exactVector(part));
 }
 var LOST = {
   formula: "no number",
@@ -2262,7 +5246,7 @@ function sumLine(record, id, reading) {
   const extra = (x) => rest ? [`${rounded(x)} (the others)`] : [];
   if (id === "shifted") {
     const of = record.sink ? "all visible scores and the sink" : "all visible scores";
-    return line(`largest of ${of} = ${rounded(record.row_max)}`, exact(record.row_max));
+    return line2(`largest of ${of} = ${rounded(record.row_max)}`, exact(record.row_max));
   }
   if (id === "exp") {
     const exp = shifted ? record.shifted_exp : record.exp;
@@ -2272,19 +5256,19 @@ function sumLine(record, id, reading) {
       ...seen.map((i) => rounded(exp[i])),
       ...extra(shifted ? rest?.shifted_exp ?? 0 : rest?.exp ?? 0)
     ];
-    return line(`${added([...parts2, ...sink])} = ${rounded(sum2)}`, exact(sum2));
+    return line2(`${added([...parts2, ...sink])} = ${rounded(sum2)}`, exact(sum2));
   }
   if (lostIn(record, reading) && (id === "weight" || id === "reads")) return LOST;
   if (id === "weight") {
     const parts2 = [...seen.map((i) => rounded(record.weights[i])), ...extra(rest?.weight ?? 0)];
-    return line(`${added(parts2)} = ${rounded(record.weights_sum)}`, exact(record.weights_sum));
+    return line2(`${added(parts2)} = ${rounded(record.weights_sum)}`, exact(record.weights_sum));
   }
   if (id !== "reads" || !record.out) return { formula: "", exactly: "this step adds nothing up" };
   const parts = seen.map(
     (i) => `${rounded(record.weights[i])}·${vector(record.value?.[i] ?? [], short, 3)}`
   );
   const others = rest?.contribution ? [`${vector(rest.contribution)} (the others)`] : [];
-  return line(`${added([...parts, ...others])} = ${vector(record.out)}`, exactVector(record.out));
+  return line2(`${added([...parts, ...others])} = ${vector(record.out)}`, exactVector(record.out));
 }
 function restLine(record, id, reading) {
   const rest = record.rest;
@@ -2295,13 +5279,13 @@ function restLine(record, id, reading) {
   const many = `${rest.visible} visible of ${rest.count} other keys`;
   if (id === "visible") return { formula: many, exactly: "" };
   if (id === "reads") {
-    return line(
+    return line2(
       `their weights × their values = ${vector(rest.contribution ?? [])}`,
       exactVector(rest.contribution ?? [])
     );
   }
   const sum2 = id === "weight" ? rest.weight : shifted ? rest.shifted_exp : rest.exp;
-  return line(`${many}, summed = ${rounded(sum2)}`, exact(sum2));
+  return line2(`${many}, summed = ${rounded(sum2)}`, exact(sum2));
 }
 function sinkLine(record, id, reading) {
   const sink = record.sink;
@@ -2310,20 +5294,20 @@ function sinkLine(record, id, reading) {
     return { formula: "no value", exactly: "the sink takes weight and gives nothing back" };
   if (id === "shifted") {
     const x = sink.logit - record.row_max;
-    return line(`${rounded(sink.logit)} − ${minusOf(record.row_max)} = ${rounded(x)}`, exact(x));
+    return line2(`${rounded(sink.logit)} − ${minusOf(record.row_max)} = ${rounded(x)}`, exact(x));
   }
   const exp = shifted ? sink.shifted_exp : sink.exp;
   if (id === "exp") {
     const x = shifted ? sink.logit - record.row_max : sink.logit;
-    return line(`exp(${rounded(x)}) = ${rounded(exp)}`, exact(exp));
+    return line2(`exp(${rounded(x)}) = ${rounded(exp)}`, exact(exp));
   }
   if (id === "weight") {
     if (lostIn(record, reading)) return LOST;
     const sum2 = shifted ? record.row_sum : record.exp_sum;
-    return line(`${rounded(exp)} ÷ ${rounded(sum2)} = ${rounded(sink.weight)}`, exact(sink.weight));
+    return line2(`${rounded(exp)} ÷ ${rounded(sum2)} = ${rounded(sink.weight)}`, exact(sink.weight));
   }
   if (id === lastScore(record))
-    return line(`the sink's logit = ${rounded(sink.logit)}`, exact(sink.logit));
+    return line2(`the sink's logit = ${rounded(sink.logit)}`, exact(sink.logit));
   return { formula: "", exactly: "the sink joins where the scores are finished" };
 }
 function readout(record, cursor, options) {
@@ -2336,7 +5320,7 @@ function readout(record, cursor, options) {
 }
 
 // src/ledger.js
-function ledgerPart(scene, lights) {
+function ledgerPart(scene, lights, { whole: whole3 = false } = {}) {
   const { state, tokens, record } = scene;
   const title = h(
     "h2",
@@ -2347,8 +5331,8 @@ function ledgerPart(scene, lights) {
   return h(
     "section",
     { class: "ledger-part", "data-key": "ledger", "aria-labelledby": "ledger-title" },
-    h("div", { class: "titled" }, title, switches(scene)),
-    record ? table2(scene, lights) : h("p", { class: "quiet panel waiting" }, "Asking for this row …"),
+    h("div", { class: "titled" }, title, switches(scene, whole3)),
+    record ? table3(scene, lights) : h("p", { class: "quiet panel waiting" }, "Asking for this row …"),
     record && h(
       "p",
       { class: "quiet sideways", "aria-hidden": "true" },
@@ -2356,10 +5340,10 @@ function ledgerPart(scene, lights) {
     ),
     readoutLine(scene),
     note && h("p", { class: "note" }, note),
-    stepsLine(scene)
+    !whole3 && stepsLine(scene)
   );
 }
-function switches({ state }) {
+function switches({ state }, whole3) {
   const { editable, editable_reason: reason } = state.info;
   const reading = (name) => h(
     "button",
@@ -2374,7 +5358,7 @@ function switches({ state }) {
   return h(
     "div",
     { class: "switches" },
-    h(
+    !whole3 && h(
       "button",
       {
         type: "button",
@@ -2406,7 +5390,7 @@ function tableRows(scene, lines, columns, lights) {
     })
   );
 }
-function table2(scene, lights) {
+function table3(scene, lights) {
   const { record, state } = scene;
   if (!record) return null;
   const columns = columnsOf(record);
@@ -2437,29 +5421,29 @@ function table2(scene, lights) {
   );
 }
 var MANY = 6;
-var MARGIN = 14;
+var MARGIN2 = 14;
 var PRODUCT = 6;
-var HEAD = 8;
+var HEAD2 = 8;
 function headBreadth({ keyTokens }, columns) {
   const sizes = columns.map(
     (column) => column.kind === "key" ? breadth(readable(keyTokens[column.key])) + 1 : 0
   );
-  return Math.min(HEAD, Math.max(...sizes));
+  return Math.min(HEAD2, Math.max(...sizes));
 }
 function piecesOf(text) {
-  const words = text.split(/(?<= )/);
-  return words.flatMap((word) => breadth(word) > PRODUCT ? word.split(/(?<=·)/) : [word]);
+  const words2 = text.split(/(?<= )/);
+  return words2.flatMap((word2) => breadth(word2) > PRODUCT ? word2.split(/(?<=·)/) : [word2]);
 }
-var widestWord = (text) => Math.max(0, ...piecesOf(text).map((piece) => breadth(piece.trim())));
+var widestWord = (text) => Math.max(0, ...piecesOf(text).map((piece2) => breadth(piece2.trim())));
 function widths(lines, columns, heads, many) {
-  const word = ({ text, note, strong }) => Math.max(widestWord(text) * (strong ? 1.16 : 1), 0.8 * widestWord(note ?? ""));
-  const key = many ? ({ text }) => breadth(text) : word;
-  const whole2 = ({ label, text }) => 1.16 * breadth(label ? `${label} ${text}` : text);
+  const word2 = ({ text, note, strong }) => Math.max(widestWord(text) * (strong ? 1.16 : 1), 0.8 * widestWord(note ?? ""));
+  const key = many ? ({ text }) => breadth(text) : word2;
+  const whole3 = ({ label, text }) => 1.16 * breadth(label ? `${label} ${text}` : text);
   const widest = (sizes) => Math.max(4, ...sizes);
   const keys = lines.flatMap(({ cells }) => cells.slice(0, -1).map(key));
   const sums = lines.map(({ cells }) => cells[columns.length - 1]);
-  const narrow = widest(sums.map(word));
-  const wide = Math.max(narrow, Math.min(MARGIN, widest(sums.map(whole2))));
+  const narrow = widest(sums.map(word2));
+  const wide = Math.max(narrow, Math.min(MARGIN2, widest(sums.map(whole3))));
   return {
     "--cell": `${widest([heads, ...keys]).toFixed(1)}ch`,
     "--sums": `${wide.toFixed(1)}ch`,
@@ -2514,7 +5498,7 @@ function cellText(cell2, bar) {
     bar && h("span", { class: "bar", "aria-hidden": "true" })
   ];
 }
-var breakable = (note) => piecesOf(note).flatMap((piece, i) => i ? [h("wbr"), piece] : [piece]);
+var breakable = (note) => piecesOf(note).flatMap((piece2, i) => i ? [h("wbr"), piece2] : [piece2]);
 function readoutLine(scene) {
   const { record, state } = scene;
   const point = pointOf(scene);
@@ -2572,8 +5556,8 @@ function nextLabel(scene, done) {
   const { record, state, tokens } = scene;
   const id = sceneSteps(scene)[done];
   if (record && id) return `Next: ${stepName(id, record, state)[0]}`;
-  const waiting = tokens.findIndex((_, row) => !isIn(state, row));
-  if (scene.small && waiting >= 0) return `Next query: ${tokenName(tokens, waiting)}`;
+  const waiting2 = tokens.findIndex((_, row) => !isIn(state, row));
+  if (scene.small && waiting2 >= 0) return `Next query: ${tokenName(tokens, waiting2)}`;
   return !state.layer && isWhole(scene) && hasLayer(scene) ? "All queries at once" : null;
 }
 var WHY = {
@@ -2592,6 +5576,367 @@ function whyOf(scene, done) {
   const steps = sceneSteps(scene);
   if (isFinished(scene)) return WHY.reads;
   return done ? WHY[steps[done - 1]] : WHY.none;
+}
+
+// src/lights.js
+function lightsOf(record, cursor, reading) {
+  const columns = columnsOf(record);
+  const column = columns[cursor.column];
+  const margin = columns.length - 1;
+  const id = cursor.step;
+  if (column.kind === "sum") return new Set(marginTerms(record, columns, id, reading));
+  const own2 = before(record, id, reading).map((step3) => `${step3}:${cursor.column}`);
+  const marks = new Set(own2);
+  if (id === "shifted") marks.add(`${lastScore(record)}:${peak(record, columns)}`);
+  if (id === "weight") marks.add(`exp:${margin}`);
+  if (column.kind !== "key") return marks;
+  if (id === "score") marks.add(`query:${record.row}`).add(`key:${column.key}`);
+  if (id === "reads") marks.add(`value:${column.key}`).add(`weight@${column.key}`);
+  if (id === "weight") marks.add(`weight@${column.key}`);
+  return marks;
+}
+function marginTerms(record, columns, id, reading) {
+  const summed2 = { exp: "exp", weight: "weight", reads: "reads", shifted: lastScore(record) };
+  const step3 = summed2[id];
+  if (!step3 || !stepsOf(record, reading).includes(id)) return [];
+  return columns.flatMap((column, c) => {
+    if (column.kind === "sum" || column.kind === "key" && !record.visible[column.index])
+      return [];
+    return [`${step3}:${c}`];
+  });
+}
+function before(record, id, reading) {
+  switch (id) {
+    case "score":
+      return [];
+    case "scaled":
+      return ["score"];
+    case "capped":
+      return ["scaled"];
+    case "biased":
+      return [record.capped ? "capped" : "scaled"];
+    case "exp":
+      return [reading === "shifted" ? "shifted" : lastScore(record)];
+    case "weight":
+      return ["exp"];
+    case "reads":
+      return ["weight"];
+    default:
+      return [lastScore(record)];
+  }
+}
+function peak(record, columns) {
+  if (record.sink && record.sink.logit === record.row_max)
+    return columns.findIndex((c) => c.kind === "sink");
+  return record.scores.findIndex((x, i) => record.visible[i] && x === record.row_max);
+}
+
+// src/vectors_part.js
+var FIRST2 = 8;
+function vectorsPart(scene, wide) {
+  const { record, tokens, keyTokens } = scene;
+  if (!record || !record.keys.length) return null;
+  const column = columnsOf(record)[pointOf(scene)?.column ?? 0];
+  const i = column?.kind === "key" ? column.index : 0;
+  const names2 = `${tokenName(tokens, record.row)} and ${tokenName(keyTokens, record.keys[i])}`;
+  const width = Math.max(record.query.length, record.value?.[i].length ?? 0);
+  const more = h(
+    "button",
+    { type: "button", class: "link", "data-act": "wide", "aria-pressed": String(wide) },
+    wide ? `the first ${FIRST2} dimensions` : `all ${width} dimensions`
+  );
+  const title = h("h2", { id: "vectors-title" }, `The vectors of ${names2}`);
+  const table4 = h(
+    "table",
+    { class: "vectors", "aria-labelledby": "vectors-title" },
+    head(width, wide),
+    body(asked(scene, record, i), width, wide),
+    record.value && body(given(scene, record, i), width, wide)
+  );
+  return h(
+    "section",
+    { class: "vectors-part", "data-key": "vectors", "aria-labelledby": "vectors-title" },
+    h("div", { class: "titled" }, title, width > FIRST2 && more),
+    h("div", { class: "scroll panel" }, table4)
+  );
+}
+function asked({ tokens, keyTokens }, record, i) {
+  const products = record.query.map((x, d) => x * record.key[i][d]);
+  return [
+    line3("query", chip(tokens, record.row), record.query),
+    line3("key", chip(keyTokens, record.keys[i]), record.key[i]),
+    line3("query × key", null, products, `adds up to the score ${rounded(record.products[i])}`)
+  ];
+}
+function given({ tokens, keyTokens }, record, i) {
+  const read = record.contributions?.[i] ?? [];
+  return [
+    line3("value", chip(keyTokens, record.keys[i]), record.value?.[i] ?? []),
+    line3(`× ${rounded(record.weights[i])}`, null, read, "what is read of it"),
+    line3("output", chip(tokens, record.row), record.out ?? [], "all that is read")
+  ];
+}
+var line3 = (name, token, numbers, note = "") => ({ name, token, numbers, note });
+function head(width, wide) {
+  const shown = wide ? width : Math.min(FIRST2, width);
+  return h(
+    "thead",
+    {},
+    h(
+      "tr",
+      {},
+      h("th", { scope: "col", class: "step" }, "dimension"),
+      Array.from({ length: shown }, (_, d) => h("th", { scope: "col" }, String(d))),
+      shown < width && h("th", { class: "more" }, "…")
+    )
+  );
+}
+function body(lines, width, wide) {
+  const shown = wide ? width : Math.min(FIRST2, width);
+  const rows = lines.map(
+    ({ name, token, numbers, note }) => h(
+      "tr",
+      {},
+      h("th", { scope: "row", class: "step" }, h("b", {}, name), " ", token, h("span", {}, note)),
+      Array.from(
+        { length: shown },
+        (_, d) => h("td", {}, d < numbers.length ? rounded(numbers[d]) : "")
+      ),
+      shown < width && h("td", { class: "more" }, shown < numbers.length ? "…" : "")
+    )
+  );
+  return h("tbody", {}, rows);
+}
+
+// src/heads_page.js
+var LONGEST3 = 1e3;
+function headsMain(scene) {
+  const { state } = scene;
+  const layout = layoutOf(state);
+  return h(
+    "main",
+    { "data-key": "heads", class: `heads heads-${layout.name}` },
+    h("div", { class: "about-text" }, aboutPart(scene), textPart(scene)),
+    overviewPart(scene, layout),
+    headPart(scene, layout),
+    ledgerOf(scene)
+  );
+}
+function aboutPart({ state, overview: overview2 }) {
+  const { about, layers } = state.capture;
+  const said = (name) => (about[name] ?? "").slice(0, LONGEST3);
+  const others = Object.keys(about).filter((name) => name !== "model" && name !== "origin");
+  const parts = [said("model"), said("origin")].filter(Boolean);
+  if (!parts.length && !others.length) return null;
+  const { dtype, sizes } = layers[state.stage];
+  const { kv_heads, group } = sizes;
+  const shared2 = group > 1 ? `, ${group} query heads share one of ${kv_heads} key heads` : "";
+  return h(
+    "div",
+    { class: "about", "data-key": "about" },
+    h("p", {}, parts.map((text, i) => [i ? " · " : "", h("bdi", {}, readable(text))]).flat()),
+    h(
+      "details",
+      {},
+      h("summary", { class: "quiet" }, "about these numbers"),
+      h(
+        "dl",
+        {},
+        others.flatMap((name) => [
+          h("dt", {}, h("bdi", {}, readable(name))),
+          h("dd", {}, h("bdi", {}, readable(said(name))))
+        ]),
+        h("dt", {}, "arrays"),
+        h("dd", {}, `${dtype}, ${sizes.head_dim} dimensions a head${shared2}`),
+        ...backendLines(overview2(state.stage)?.backend),
+        h("dt", {}, "a weight"),
+        h("dd", {}, "tells what was read, not why")
+      )
+    )
+  );
+}
+var backendLines = (backend) => backend ? [h("dt", {}, "thumbnails, strips"), h("dd", {}, backend)] : [];
+function ledgerOf({ ledger, state }) {
+  if (!state.open || !state.picked) return null;
+  if (!ledger) {
+    return h(
+      "p",
+      { class: "quiet ledger-part", "data-key": "no ledger" },
+      "A mean of several heads has no steps of its own: choose “this head” for the ledger of a row."
+    );
+  }
+  const point = pointOf(ledger);
+  const lights = ledger.record && point && lightsOf(ledger.record, point, state.reading);
+  return h(
+    "div",
+    { class: "row-steps", "data-key": "row steps" },
+    ledgerPart(ledger, lights ?? /* @__PURE__ */ new Set(), { whole: true }),
+    vectorsPart(ledger, state.wide)
+  );
+}
+
+// src/layer.js
+function layerPart(scene) {
+  const records = scene.tokens.map((_, row) => scene.recordOf(row));
+  const { numbers } = scene;
+  const all = records.flatMap((record) => record ? [record] : []);
+  if (!numbers || all.length < records.length) return null;
+  return h(
+    "section",
+    { class: "layer-part", "data-key": "layer", "aria-labelledby": "layer-title" },
+    h("h2", { id: "layer-title" }, "All queries at once: the layer"),
+    h(
+      "div",
+      { class: "panel layer" },
+      productStep(scene, all),
+      weightsStep(scene, all),
+      outStep(scene, all)
+    )
+  );
+}
+function names({ tokens, keyTokens }, which) {
+  const list = which === "q" ? tokens : keyTokens;
+  return list.map((_, index) => chip(list, index));
+}
+function productStep(scene, all) {
+  const { numbers, tokens, keyTokens } = scene;
+  if (!numbers) return null;
+  const [i, j] = cellOf2(scene);
+  const turned = (numbers.key[0] ?? []).map((_, d) => numbers.key.map((key2) => key2[d]));
+  const query = numbers.query[i];
+  const key = numbers.key[j];
+  const terms2 = query.map((x, d) => `${bracketed(x)}·${bracketed(key[d])}`).join(" + ");
+  const product = all[i].products[j];
+  const ask2 = `query ${tokenName(tokens, i)} · key ${tokenName(keyTokens, j)}`;
+  const write = evenly(all.flatMap((record) => record.products));
+  return step2(
+    "1",
+    "Q · Kᵀ = scores",
+    "Kᵀ is K turned on its side: the keys stand as columns, so that every query, a row of Q, meets every key. Row times column is one score; one matrix product makes them all.",
+    h(
+      "div",
+      { class: "product" },
+      matrix("Q", numbers.query, { rows: names(scene, "q"), litRow: i, write: short }),
+      sign("·"),
+      matrix("Kᵀ", turned, { columns: names(scene, "k"), litColumn: j, write: short }),
+      sign("="),
+      matrix(
+        "scores",
+        all.map((record) => record.products),
+        { rows: names(scene, "q"), columns: names(scene, "k"), write, at: [i, j] }
+      )
+    ),
+    productLine(`${ask2} = ${terms2} = ${write(product)}`, product)
+  );
+}
+function productLine(formula, product) {
+  return h(
+    "p",
+    { class: "readout", role: "status" },
+    h("span", { class: "formula" }, formula),
+    " ",
+    h("span", { class: "exactly" }, `exactly ${exact(product)}`)
+  );
+}
+function cellOf2({ state, tokens, keyTokens }) {
+  return [
+    Math.min(state.cell[0], tokens.length - 1),
+    Math.min(state.cell[1], keyTokens.length - 1)
+  ];
+}
+function weightsStep(scene, all) {
+  const first = all[0];
+  const extras = [
+    first.softcap !== null && "softcap",
+    first.bias && "bias",
+    all.some((record) => record.visible.includes(false)) && "hidden keys",
+    first.sink && "sink"
+  ].filter(Boolean);
+  const more = extras.length ? `, with ${extras.join(", ")}` : "";
+  return step2(
+    "2",
+    "softmax of each row = weights",
+    `Scores ${scaleText(first, scene.state.scaled)}${more}; then exp and ÷ sum, row by row. Each row is one whole.`,
+    h(
+      "div",
+      { class: "product" },
+      matrix(
+        "weights",
+        all.map((record) => record.weights),
+        {
+          rows: names(scene, "q"),
+          columns: names(scene, "k"),
+          shade: true,
+          hidden: all.map((record) => record.visible.map((seen) => !seen))
+        }
+      )
+    )
+  );
+}
+function outStep(scene, all) {
+  const { numbers } = scene;
+  if (!numbers) return null;
+  return step2(
+    "3",
+    "weights · V = outputs",
+    "Each row of weights blends the rows of V. That is the layer: as many outputs as queries, none waiting for another.",
+    h(
+      "div",
+      { class: "product" },
+      sign("weights ·"),
+      matrix("V", numbers.value, { rows: names(scene, "k"), write: short }),
+      sign("="),
+      matrix(
+        "outputs",
+        all.map((record) => record.out ?? []),
+        { rows: names(scene, "q"), strong: true }
+      )
+    )
+  );
+}
+function step2(number2, title, text, ...body2) {
+  return h(
+    "div",
+    { class: "layer-step" },
+    h("h3", {}, h("span", { class: "ordinal" }, number2), title),
+    h("p", { class: "quiet" }, text),
+    body2
+  );
+}
+var sign = (text) => h("span", { class: "sign" }, text);
+function matrixCell(x, i, j, how) {
+  const at = how.at?.[0] === i && how.at[1] === j;
+  const lit = how.litRow === i || how.litColumn === j;
+  const hidden = how.hidden?.[i][j] === true;
+  const shade = how.shade && !hidden && Number.isFinite(x);
+  const names2 = [at && "at", lit && "lit", hidden && "hatched", shade && rampClass(x)];
+  const marked = how.at ? { "data-act": "cell", "data-arg": `${i}:${j}`, tabindex: at ? 0 : -1 } : {};
+  const text = (how.write ?? rounded)(x);
+  return h(
+    "td",
+    { class: names2.filter(Boolean).join(" "), ...marked, vars: shade ? { "--w": String(x) } : {} },
+    hidden ? h("span", { class: "unseen" }, "hidden") : how.strong ? h("b", {}, text) : text
+  );
+}
+function matrix(name, numbers, how) {
+  const { rows, columns } = how;
+  const body2 = numbers.map(
+    (row, i) => h(
+      "tr",
+      {},
+      rows ? h("th", { scope: "row" }, rows[i]) : null,
+      row.map((x, j) => matrixCell(x, i, j, how))
+    )
+  );
+  const heads = columns?.map((node) => h("th", { scope: "col" }, node)) ?? [];
+  const head2 = columns ? h("thead", {}, h("tr", {}, rows ? h("td", {}) : null, heads)) : null;
+  const props = { class: "matrix", role: how.at ? "grid" : null, "aria-label": name };
+  return h(
+    "div",
+    { class: "matrix-box" },
+    h("table", props, head2, h("tbody", {}, body2)),
+    h("span", { class: "matrix-name", "aria-hidden": "true" }, name)
+  );
 }
 
 // src/lesson_text.js
@@ -2622,8 +5967,8 @@ function contentsPart({ lesson, section }) {
 }
 function articlePart({ lesson, section }) {
   const index = Math.min(section, lesson.sections.length - 1);
-  const open = lesson.sections[index];
-  if (!open) return null;
+  const open2 = lesson.sections[index];
+  if (!open2) return null;
   const turn = (arg, text, off) => h(
     "button",
     { type: "button", class: "link", "data-act": "section", "data-arg": arg, disabled: off },
@@ -2632,9 +5977,9 @@ function articlePart({ lesson, section }) {
   return h(
     "article",
     { class: "article-part", "data-key": "article", "aria-labelledby": "article-title" },
-    h("h2", { id: "article-title", class: "headline", tabindex: -1 }, prose(open.title)),
-    open.paragraphs.map((text) => h("p", {}, prose(text))),
-    open.tables.map(figure),
+    h("h2", { id: "article-title", class: "headline", tabindex: -1 }, prose(open2.title)),
+    open2.paragraphs.map((text) => h("p", {}, prose(text))),
+    open2.tables.map(figure2),
     h(
       "div",
       { class: "turns" },
@@ -2644,8 +5989,8 @@ function articlePart({ lesson, section }) {
     )
   );
 }
-function figure(table3) {
-  const rows = table3.rows.map(
+function figure2(table4) {
+  const rows = table4.rows.map(
     (row) => h(
       "tr",
       {},
@@ -2660,14 +6005,14 @@ function figure(table3) {
     h(
       "table",
       { class: "figures" },
-      h("caption", {}, prose(table3.caption)),
+      h("caption", {}, prose(table4.caption)),
       h(
         "thead",
         {},
         h(
           "tr",
           {},
-          table3.columns.map((name) => h("th", { scope: "col" }, prose(name)))
+          table4.columns.map((name) => h("th", { scope: "col" }, prose(name)))
         )
       ),
       h("tbody", {}, rows)
@@ -2685,59 +6030,6 @@ function recapPart({ lesson }) {
       lesson.recap.map((text) => h("li", {}, prose(text)))
     )
   );
-}
-
-// src/lights.js
-function lightsOf(record, cursor, reading) {
-  const columns = columnsOf(record);
-  const column = columns[cursor.column];
-  const margin = columns.length - 1;
-  const id = cursor.step;
-  if (column.kind === "sum") return new Set(marginTerms(record, columns, id, reading));
-  const own2 = before(record, id, reading).map((step2) => `${step2}:${cursor.column}`);
-  const marks = new Set(own2);
-  if (id === "shifted") marks.add(`${lastScore(record)}:${peak(record, columns)}`);
-  if (id === "weight") marks.add(`exp:${margin}`);
-  if (column.kind !== "key") return marks;
-  if (id === "score") marks.add(`query:${record.row}`).add(`key:${column.key}`);
-  if (id === "reads") marks.add(`value:${column.key}`).add(`weight@${column.key}`);
-  if (id === "weight") marks.add(`weight@${column.key}`);
-  return marks;
-}
-function marginTerms(record, columns, id, reading) {
-  const summed = { exp: "exp", weight: "weight", reads: "reads", shifted: lastScore(record) };
-  const step2 = summed[id];
-  if (!step2 || !stepsOf(record, reading).includes(id)) return [];
-  return columns.flatMap((column, c) => {
-    if (column.kind === "sum" || column.kind === "key" && !record.visible[column.index])
-      return [];
-    return [`${step2}:${c}`];
-  });
-}
-function before(record, id, reading) {
-  switch (id) {
-    case "score":
-      return [];
-    case "scaled":
-      return ["score"];
-    case "capped":
-      return ["scaled"];
-    case "biased":
-      return [record.capped ? "capped" : "scaled"];
-    case "exp":
-      return [reading === "shifted" ? "shifted" : lastScore(record)];
-    case "weight":
-      return ["exp"];
-    case "reads":
-      return ["weight"];
-    default:
-      return [lastScore(record)];
-  }
-}
-function peak(record, columns) {
-  if (record.sink && record.sink.logit === record.row_max)
-    return columns.findIndex((c) => c.kind === "sink");
-  return record.scores.findIndex((x, i) => record.visible[i] && x === record.row_max);
 }
 
 // src/tokens_table.js
@@ -2780,7 +6072,7 @@ function editableTables(scene, lights) {
   });
 }
 function tableOf(label, sides, lines, stacked) {
-  const head = h(
+  const head2 = h(
     "thead",
     {},
     h(
@@ -2796,17 +6088,17 @@ function tableOf(label, sides, lines, stacked) {
     h(
       "table",
       { class: `tokens${stacked ? " stacked" : ""}`, role: "grid", "aria-label": label },
-      stacked ? null : head,
-      lines.map((line2) => stacked ? stackedBody(line2) : besideBody(line2))
+      stacked ? null : head2,
+      lines.map((line4) => stacked ? stackedBody(line4) : besideBody(line4))
     )
   );
 }
-var cellOf2 = ({ lit, parts }) => h("td", { class: lit ? "lit" : "" }, parts);
+var cellOf3 = ({ lit, parts }) => h("td", { class: lit ? "lit" : "" }, parts);
 function besideBody({ picked: picked2, name, cells }) {
   return h(
     "tbody",
     {},
-    h("tr", { class: picked2 ? "picked" : "" }, h("th", { scope: "row" }, name), cells.map(cellOf2))
+    h("tr", { class: picked2 ? "picked" : "" }, h("th", { scope: "row" }, name), cells.map(cellOf3))
   );
 }
 function stackedBody({ picked: picked2, name, cells }) {
@@ -2819,7 +6111,7 @@ function stackedBody({ picked: picked2, name, cells }) {
         { class: picked2 ? "picked" : "" },
         i === 0 ? h("th", { scope: "rowgroup", rowspan: cells.length }, name) : null,
         h("th", { scope: "row", class: "side" }, cell2.side),
-        cellOf2(cell2)
+        cellOf3(cell2)
       )
     )
   );
@@ -2958,6 +6250,10 @@ function recordTables({ record, tokens, keyTokens }, lights) {
 }
 
 // src/page_view.js
+function headsView(scene) {
+  const { state } = scene;
+  return [header(state), ...notices(state), headsMain(scene), headsFooter()];
+}
 function pageView(scene) {
   const { state } = scene;
   if (!scene.tokens.length) {
@@ -2993,6 +6289,89 @@ function litBy(scene) {
   return lightsOf(record, point, state.reading);
 }
 
+// src/painter.js
+function createPainter() {
+  const painted = /* @__PURE__ */ new WeakMap();
+  const themes = {};
+  const isNew = (canvas, picture) => {
+    const before2 = painted.get(canvas);
+    painted.set(canvas, picture);
+    return !before2 || before2.some((part, i) => !Object.is(part, picture[i]));
+  };
+  return (shadow, scene, only3) => {
+    const { theme } = scene.state;
+    const colors = themes[theme] ??= heatColors(theme);
+    const studio = { scene, layout: layoutOf(scene.state), colors };
+    for (const canvas of shadow.querySelectorAll("canvas[data-paint]")) {
+      const kind = canvas.getAttribute("data-paint") ?? "";
+      if (!(canvas instanceof HTMLCanvasElement) || only3 && kind !== only3) continue;
+      const work = workOf(studio, kind, canvas.getAttribute("data-arg") ?? "");
+      if (work && isNew(canvas, [theme, devicePixelRatio, ...work.picture])) work.paint(canvas);
+    }
+  };
+}
+function workOf(studio, kind, which) {
+  if (kind === "thumb") return thumbWork(studio, which);
+  const { scene, colors, layout } = studio;
+  const view = which === "second" ? scene.second : scene.first;
+  const grid2 = view?.grid;
+  if (!grid2 || !view) return null;
+  const cell2 = cellOf(scene, view, layout);
+  const [row, key] = [
+    scene.picked?.[0] ?? null,
+    scene.state.key === null ? null : scene.picked?.[1] ?? null
+  ];
+  const range2 = rangeIn(scene);
+  if (kind === "grid") {
+    return {
+      picture: [grid2, cell2, range2.high],
+      paint: (canvas) => paintGrid(canvas, grid2, { cell: cell2, range: range2, colors })
+    };
+  }
+  if (kind === "lines") {
+    const [hoverRow, hoverKey] = scene.at ?? [null, null];
+    return {
+      picture: [grid2, cell2, row, key, hoverRow, hoverKey],
+      paint: (canvas) => paintOverlay(canvas, grid2, { cell: cell2, row, key, hoverRow, hoverKey, colors })
+    };
+  }
+  const { entropy, received } = stripsOf(scene, view);
+  const vertical = kind === "entropy";
+  const numbers = vertical ? entropy : received;
+  const at = vertical ? row : key;
+  const picked2 = at === null ? null : at - (vertical ? grid2.rowAt : grid2.keyAt);
+  return {
+    picture: [grid2, view.facts, kind, cell2, picked2],
+    paint: (canvas) => {
+      paintStrip(canvas, numbers, { vertical, cell: cell2, colors, log: !vertical, picked: picked2 });
+    }
+  };
+}
+function thumbWork({ scene, layout, colors }, which) {
+  const { state } = scene;
+  const [stage, head2] = which.split(".").map(Number);
+  const overview2 = scene.overview(stage);
+  if (!overview2) return null;
+  const { rows, columns, per, pictures } = overview2;
+  const marked = state.picked && isAlike(state, stage, state.stage);
+  const markRow = marked ? Math.floor(state.row / per) : null;
+  return {
+    picture: [overview2, markRow, state.first, layout.thumb],
+    paint: (canvas) => {
+      const cell2 = layout.thumb / Math.max(rows, columns);
+      const range2 = thumbRange(pictures[head2], columns, state.first);
+      paintThumbnail(canvas, pictures[head2], rows, columns, { markRow, colors, range: range2, cell: cell2 });
+    }
+  };
+}
+function thumbRange(values, columns, first) {
+  let high = 0;
+  values.forEach((value, i) => {
+    if (value > high && (first || i % columns)) high = value;
+  });
+  return { low: 0, high: high || 1 };
+}
+
 // src/place.js
 function writeHash(state) {
   try {
@@ -3004,9 +6383,9 @@ function writeHash(state) {
 }
 var readHash = () => location.hash;
 function followHash(moved2) {
-  const follow = () => moved2(location.hash);
-  addEventListener("hashchange", follow);
-  return () => removeEventListener("hashchange", follow);
+  const follow3 = () => moved2(location.hash);
+  addEventListener("hashchange", follow3);
+  return () => removeEventListener("hashchange", follow3);
 }
 
 // src/live_page.js
@@ -3019,37 +6398,56 @@ var FOCUS = (
     layer: ["table.matrix [tabindex='0']"],
     article: ["#article-title"],
     turn: ["form input:checked", "form input", "form button"],
-    verdict: [".verdict .plain", "form input[aria-invalid]", "form input:checked", "form input"]
+    verdict: [".verdict .plain", "form input[aria-invalid]", "form input:checked", "form input"],
+    head: ["#head-title"],
+    cells: [".heat-cells"],
+    thumb: [".thumb[tabindex='0']"],
+    piece: [".piece[tabindex='0']"]
   }
 );
 function livePage(root, shadow, page, source, first) {
   let state = first;
-  let waiting = 0;
-  const scene = () => sceneOf(state, source);
+  let waiting2 = 0;
+  const paint = createPainter();
+  const heads = () => state.view === "heads" ? headsScene(state, source) : null;
+  const scene = () => heads()?.ledger ?? sceneOf(state, source);
   const wait = async (promise) => {
-    waiting++;
+    waiting2++;
     root.dataset.state = "loading";
-    try {
-      await promise;
-      if (state.offline) state = { ...state, offline: null };
-    } catch (error) {
-      state = { ...state, offline: sentenceOf(error) };
-    } finally {
-      waiting--;
-    }
-    update({});
+    const asked2 = promise.then(() => null, sentenceOf);
+    update({ offline: await asked2.finally(() => waiting2--) });
   };
   const update = ({ focus, ...changes }) => {
-    state = { ...state, ...changes };
-    patch(page, pageView(scene()));
+    state = settled(state, changes);
+    const drawn = heads();
+    patch(page, drawn ? headsView(drawn) : pageView(sceneOf(state, source)));
+    if (drawn) paint(shadow, drawn);
     markEdges(shadow);
-    root.dataset.state = waiting ? "loading" : "ready";
-    writeHash(state);
-    const missing = state.offline ? [] : needsOf(scene()).filter(([op, args]) => !source.has(op, args));
-    if (missing.length) void wait(Promise.all(missing.map(([op, args]) => source.need(op, args))));
+    root.dataset.state = waiting2 ? "loading" : "ready";
+    announce(root, state);
+    const needs = drawn ? headNeeds(drawn, source) : needsOf(sceneOf(state, source));
+    for (const [op, args] of state.offline ? [] : needs) {
+      if (!source.has(op, args) && !source.asking(op, args)) void wait(source.need(op, args));
+    }
     if (focus) focusOn(shadow, FOCUS[focus]);
   };
-  return { state: () => state, scene, update, wait };
+  const glance = (changes) => {
+    state = { ...state, ...changes };
+    const drawn = heads();
+    if (drawn) follow2(shadow, drawn, paint);
+  };
+  return { state: () => state, scene, heads, update, glance, wait };
+}
+function announce(root, state) {
+  writeHash(state);
+  if (root.hasAttribute("data-softlookup")) document.title = `${titleOf(state.info)} - softlookup`;
+}
+function follow2(shadow, drawn, paint) {
+  for (const [name, node] of glanced(drawn)) {
+    const there = shadow.querySelector(`[data-glance="${name}"]`);
+    if (there) patch(there, [...node.childNodes]);
+  }
+  paint(shadow, drawn, "lines");
 }
 function sentenceOf(error) {
   if (error instanceof HostError) return error.message;
@@ -3059,7 +6457,7 @@ function focusOn(shadow, selectors) {
   const found = selectors.map((selector) => shadow.querySelector(selector));
   const element = found.find((candidate) => candidate !== null);
   if (!(element instanceof HTMLElement)) return;
-  element.focus({ preventScroll: element.matches(".headline") });
+  element.focus({ preventScroll: element.matches(".headline, .heat-cells") });
   if (element.matches(".headline")) scrollTo(element);
   if (element.matches("table.ledger td:not(.margin)"))
     element.scrollIntoView({ block: "nearest", inline: "nearest" });
@@ -3209,6 +6607,104 @@ table.grid { width: 100%; border-collapse: separate; border-spacing: 3px; table-
   .ledger .lit, .tokens .lit, .matrix td.lit { outline: 1px dashed Highlight; outline-offset: -2px; }
   .bar { background: CanvasText; } .filled, .ramp { forced-color-adjust: none; }
   .choice button[aria-pressed=true] { text-decoration: underline; }
+}
+`;
+
+// src/style_heads.js
+var HEADS_CSS = `
+.shelf { flex-direction: row; flex-wrap: wrap; align-items: baseline; gap: 2px 24px; min-width: 0; flex: 0 1 auto; }
+.shelved { font-size: 15px; color: var(--soft); padding-bottom: 13px; max-width: 22em; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.shelved:hover { color: var(--ink); text-decoration: underline; text-underline-offset: 4px; }
+.shelf .title { padding-bottom: 11px; border-bottom: 2px solid var(--ink); margin-bottom: -1px; }
+
+main.heads { grid-template-columns: minmax(0, 1fr); gap: 26px 24px; }
+main.heads-beside { grid-template-columns: 516px minmax(0, 1fr); }
+.heads-beside .about-text, .heads-beside .row-steps, .heads-beside > .ledger-part { grid-column: 1 / -1; }
+.heads-beside .overview-part { position: sticky; top: 14px; }
+.about-text, .row-steps { display: flex; flex-direction: column; gap: 16px; min-width: 0; }
+.row-steps { min-height: 720px; gap: 26px; border-top: 1px solid var(--line); padding-top: 24px; }
+.about { display: flex; flex-wrap: wrap; gap: 2px 16px; font-size: 14px; align-items: baseline; }
+.about > p { max-width: 90ch; overflow-wrap: anywhere; } .about details { font-size: 13px; }
+.about dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 2px 14px; padding: 6px 0; overflow-wrap: anywhere; }
+.about dt { color: var(--soft); }
+.pieces { display: flex; flex-wrap: wrap; gap: 3px; direction: ltr; }
+.piece { padding: 1px 6px; border-radius: 5px; background: var(--panel); border: 1px solid var(--line); font-size: 14px; white-space: pre; max-width: 100%; overflow: hidden; }
+.piece:hover { border-color: var(--edge); }
+.piece.picked { background: var(--ink); color: var(--paper); border-color: var(--ink); font-weight: 600; }
+.piece.padding { opacity: .55; font-style: italic; }
+.fields-line { color: var(--soft); } .fields-line input { width: 76px; padding: 1px 6px; }
+
+.thumbs { border-collapse: separate; border-spacing: 4px 4px; margin: -4px; table-layout: fixed; width: max-content; }
+.thumbs th { font-weight: 400; font-size: 12px; color: var(--soft); padding: 0; }
+.thumbs thead td, .thumbs tbody th { width: calc(var(--label) - 4px); } .thumbs tbody th { text-align: right; padding: calc(var(--thumb) / 2 - 9px) 6px 0 0; vertical-align: top; white-space: nowrap; }
+.thumbs tbody th > span { display: flex; justify-content: flex-end; gap: 4px; max-width: calc(var(--label) - 10px); margin-left: auto; } .thumbs th b { font-weight: 400; }
+.layer-word { overflow: hidden; text-overflow: ellipsis; min-width: 0; }
+.thumbs td { padding: 0; vertical-align: top; width: var(--thumb); }
+.thumb { display: flex; flex-direction: column; align-items: center; width: var(--thumb); border-radius: 3px; }
+.thumb .picture { display: grid; place-items: center; width: var(--thumb); height: var(--thumb); background: var(--faint); border-radius: 2px; }
+.thumb canvas { display: block; }
+.thumb:hover .picture { outline: 2px solid var(--edge); }
+.thumb.open .picture { outline: 3px solid var(--focus); } .thumb.second .picture { outline: 3px dashed var(--focus); }
+.thumb:focus-visible { outline: none; } .thumb:focus-visible .picture { outline: 2px solid var(--focus); outline-offset: 2px; }
+.most { display: block; width: 100%; text-align: center; font-size: 11px; line-height: 1.25; color: var(--soft); white-space: pre; overflow: hidden; text-overflow: ellipsis; }
+.most b { display: block; font-weight: 500; color: var(--ink); }
+.most bdi { display: block; overflow: hidden; text-overflow: ellipsis; }
+.thumb-line { min-height: 42px; font-size: 13px; overflow-wrap: anywhere; }
+
+.heads .headline { font-size: 19px; }
+.head-tools { display: flex; flex-wrap: wrap; gap: 8px 18px; align-items: center; font-size: 13px; color: var(--soft); }
+.head-tools .choice button { padding: 2px 9px; white-space: nowrap; } .head-tools .choice { flex-wrap: wrap; }
+.compare select, .part-tools input, .pickers select { font: inherit; color: var(--ink); background: var(--panel); border: 1px solid var(--edge); border-radius: 6px; padding: 2px 6px; max-width: 12em; }
+.save { display: inline-flex; flex-wrap: wrap; gap: 2px 10px; align-items: baseline; } .save .quiet { font-size: 13px; }
+.part-tools { display: flex; flex-wrap: wrap; gap: 6px 26px; font-size: 13px; color: var(--soft); }
+.part-side { display: inline-flex; gap: 8px; align-items: center; } .part-tools input { width: 92px; }
+.figures-pair { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 24px; align-items: start; }
+.head-body, .said { display: flex; flex-direction: column; gap: 12px; min-width: 0; }
+.head-body.aside { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 24px; align-items: start; }
+.aside .lists { grid-template-columns: minmax(0, 1fr); }
+.head-figure { display: flex; flex-direction: column; gap: 8px; min-width: 0; }
+.head-figure h3 { margin: 0; font-size: 15px; font-weight: 650; }
+.heat { display: grid; grid-template-columns: var(--names) max-content max-content; gap: 3px; width: max-content; padding: 2px 6px 2px 0; }
+.heat-corner { align-self: end; justify-self: end; display: flex; flex-direction: column; align-items: end; font-size: 11px; line-height: 1.3; padding: 0 6px 2px 0; }
+.strip-name { font-size: 11px; align-self: end; writing-mode: vertical-rl; transform: rotate(180deg); padding-top: 4px; }
+.strip-name.below { writing-mode: horizontal-tb; transform: none; align-self: start; justify-self: end; padding: 2px 6px 0 0; }
+.heat-cells { position: relative; cursor: crosshair; width: max-content; height: max-content; touch-action: manipulation; }
+.heat-cells canvas { display: block; } .heat-cells canvas + canvas { position: absolute; inset: 0; }
+.heat-cells:focus-visible { outline-offset: 3px; border-radius: 1px; }
+.strip-legends { display: flex; flex-wrap: wrap; gap: 2px 24px; }
+.strip-legend { color: var(--soft); }
+.row-words { font-size: 14px; overflow-wrap: anywhere; }
+.lists { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 16px 28px; max-width: 820px; align-items: start; }
+.reads-part h2 { overflow-wrap: anywhere; }
+
+.vectors-part .scroll { width: fit-content; max-width: 100%; }
+.vectors { border-collapse: separate; border-spacing: 0; font-size: 14px; }
+.vectors th, .vectors td { padding: 5px 9px; text-align: right; font-weight: 400; white-space: nowrap; border-bottom: 1px solid var(--line); }
+.vectors thead th { color: var(--soft); font-size: 12px; }
+.vectors td { min-width: 86px; } .vectors .more { min-width: 0; }
+.vectors .step { position: sticky; left: 0; z-index: 1; background: var(--panel); text-align: left; padding-left: 16px; border-right: 1px solid var(--line); }
+.vectors .step span:not(.chip) { display: block; color: var(--soft); font-size: 12px; } .vectors .step b { font-weight: 600; }
+.vectors tbody + tbody tr:first-child > * { border-top: 3px double var(--line); }
+.vectors tbody:last-child tr:last-child > * { border-bottom: 0; }
+.vectors thead .step { border-top-left-radius: 10px; } .vectors tbody:last-child tr:last-child .step { border-bottom-left-radius: 10px; }
+.vectors .chip { font-size: 12px; padding: 0 6px; } .vectors .more { color: var(--soft); }
+
+@media (max-width: 859px) {
+  .figures-pair { grid-template-columns: minmax(0, 1fr); }
+  main.heads { display: flex; } .row-steps > * { order: 0; } .shelved { padding-bottom: 10px; } .shelf .title { padding-bottom: 8px; }
+  .shelf { order: 1; flex-basis: 100%; }
+  .piece { padding: 4px 8px; }
+}
+@media (max-width: 599px) {
+  .head-tools .choice button { padding: 4px 7px; font-size: 12.5px; } .save { gap: 6px 14px; }
+  .layer-word { display: none; } .lists { grid-template-columns: minmax(0, 1fr); }
+  .vectors td { min-width: 86px; } .vectors .more { min-width: 0; }
+.vectors .step { padding-left: 9px; max-width: 132px; white-space: normal; }
+}
+@media (forced-colors: active) {
+  .thumb canvas, .heat canvas { forced-color-adjust: none; }
+  .piece.picked { forced-color-adjust: none; background: Highlight; color: HighlightText; }
+  .thumb.open .picture { outline-color: Highlight; }
 }
 `;
 
@@ -3371,17 +6867,13 @@ function sheetOf(css) {
 }
 async function mount(root, host) {
   const shadow = root.attachShadow({ mode: "open" });
-  shadow.adoptedStyleSheets = [sheetOf(PAGE_CSS), sheetOf(FIGURES_CSS)];
+  shadow.adoptedStyleSheets = [PAGE_CSS, FIGURES_CSS, HEAT_CSS, HEADS_CSS].map(sheetOf);
   const page = h("div", { class: "page" });
   shadow.append(page);
   root.dataset.state = "loading";
   try {
-    const [{ json: info }, { json: lesson }] = await Promise.all([
-      host.call("info"),
-      host.call("lesson")
-    ]);
-    if (root.hasAttribute(OWN)) document.title = `${titleOf(info)} - softlookup`;
-    return start(root, shadow, page, host, firstState(info, lesson, readHash()));
+    const [capture, { json: lesson }] = await Promise.all([captureOf(host), host.call("lesson")]);
+    return start(root, shadow, page, host, firstState(capture, lesson, readHash()));
   } catch (error) {
     patch(page, [h("p", { class: "alone", role: "alert" }, sentenceOf(error))]);
     root.dataset.state = "refused";
@@ -3389,39 +6881,69 @@ async function mount(root, host) {
     };
   }
 }
+async function captureOf(host) {
+  const { json } = await host.call("info");
+  const named = captureIn(readHash());
+  const there = json.shelf.some(({ id }) => id === named);
+  if (!there || named === null || named === json.capture) return json;
+  return (await host.call("info", { capture: named })).json;
+}
 function start(root, shadow, page, host, first) {
   const source = createSource(host, first.info.limits.ledger_keys);
   const dialogs = { help: helpDialog(), copy: copyDialog() };
   shadow.append(dialogs.help, dialogs.copy);
-  const live = livePage(root, shadow, page, source, first);
+  const sized2 = { room: root.clientWidth, theme: themeNow() };
+  const live = livePage(root, shadow, page, source, { ...first, ...sized2 });
   const errand = errands({ ...live, source, dialogs });
   const act = (name, argument) => {
+    const heads = name in HEAD_ACTIONS ? live.heads() : null;
     if (name in errand) errand[name](argument);
+    else if (heads) live.update({ notice: "", ...HEAD_ACTIONS[name](heads, argument) });
     else live.update({ notice: "", ...ACTIONS[name]?.(live.scene(), argument) });
   };
-  const stop = listen(root, shadow, { act, update: live.update, state: live.state });
+  const stop = listen(root, shadow, { ...live, act });
   const unfollow = followHash((hash) => {
-    live.update(fromHash(hash, first.info));
+    errand.follow(hash);
     act("retry", "");
   });
+  const unsized = followSize(root, live);
   live.update({});
   errand.turn("");
   return () => {
     stop();
+    unsized();
     unfollow();
     shadow.replaceChildren();
     delete root.dataset.state;
   };
 }
+var DARK = "(prefers-color-scheme: dark)";
+var themeNow = () => matchMedia(DARK).matches ? "dark" : "light";
+function followSize(root, { state, update }) {
+  const observer = new ResizeObserver(() => {
+    if (root.clientWidth !== state().room) update({ room: root.clientWidth });
+  });
+  observer.observe(root);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const scheme = matchMedia(DARK);
+  scheme.addEventListener("change", () => update({ theme: themeNow() }), { signal });
+  return () => {
+    observer.disconnect();
+    stopping.abort();
+  };
+}
 var own = document.querySelector(`[${OWN}]`);
 if (own instanceof HTMLElement) {
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheetOf(DOCUMENT_CSS)];
-  void mount(own, httpHost());
+  void mount(own, staticHost() ?? httpHost());
   addEventListener("hashchange", () => {
     if (own.dataset.state === "refused") location.reload();
   });
 }
 export {
+  hostOf,
+  infoOf,
   mount,
   problemOf,
   revive,

@@ -1,0 +1,210 @@
+"""What ``softlookup capture`` does: find the model, say how large, run it once, write."""
+
+import contextlib
+import io
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from softlookup.captures import Capture
+from softlookup.cli.exporting import numbers
+from softlookup.errors import FileError, OptionError
+from softlookup.shelf import Item, find, given
+from softlookup.tokens import listed, readable
+
+if TYPE_CHECKING:
+    from softlookup.integrations.models import Sizes
+
+LARGEST = 2 * 2**30  # bytes that are written without being asked twice
+_SLICE = re.compile(r"([0-9]{1,6}):([0-9]{1,6})", re.ASCII)
+_FILE_NAME = re.compile(r"\S+\.(txt|md|rst|json|html|py)")
+
+
+def capture(
+    model: str,
+    text: str,
+    path: str,
+    layers: str | None = None,
+    heads: str | None = None,
+    title: str | None = None,
+    target: str | None = None,
+    *,
+    yes: bool = False,
+) -> None:
+    """Run the model over the text, and write what its attention did to `path`."""
+    file = Path(path)
+    if file.suffix.lower() != ".safetensors":
+        raise FileError(
+            readable(path), f"must end in .safetensors; it ends in "
+            f"{readable(file.suffix or file.name)!r}. Write -o {file.stem or 'run'}.safetensors."
+        )  # fmt: skip
+    if not file.parent.is_dir():  # told before the model has run, not after
+        raise FileError(readable(path), "must lie in a folder; there is none. Make it first.")
+    made = record(model, text, layers, heads, title, target, yes=yes)
+    made.save(file)
+    problem = made.layers[0].look.problem
+    print(
+        f"wrote {readable(path)}: {file.stat().st_size:,} bytes, {len(made.layers)} "
+        f"{'layer' if len(made.layers) == 1 else 'layers'} of {problem.heads} heads"
+    )
+    print(f"next  softlookup show {shlex.quote(readable(path))}")
+
+
+def record(
+    name: str,
+    text: str,
+    layers: str | None = None,
+    heads: str | None = None,
+    title: str | None = None,
+    target: str | None = None,
+    *,
+    yes: bool = False,
+) -> Capture:
+    """Return the capture of the model called `name` over a text, or over what a file holds."""
+    from softlookup.integrations import models
+    from softlookup.integrations import transformers as recorder
+
+    recorder.check_version()
+    _quieten()
+    words = read_text(text)
+    some = {"layers": spans(layers, "layers"), "heads": spans(heads, "heads")}
+    found = models.find_model(name)
+    with _working(f"reading {found.name}"):
+        config, tokenizer = models.load_config(found), models.load_tokenizer(found)
+    inputs = _inputs(tokenizer, config, words, target)
+    size = models.sizes(config, int(inputs["input_ids"].shape[1]), **some)
+    recorder.check_lengths(config, found.name, inputs)
+    print(f"{found.name}: {size}", flush=True)
+    if not yes:
+        _check_amount(size)
+    with _working(f"loading {found.name}"):
+        model = models.load_weights(found, config)
+    with _bar(size.calls) as advance:
+        return recorder.capture(
+            model,
+            inputs,
+            tokenizer=tokenizer,
+            **some,
+            title=title or f"{found.name}: {listed(words.strip())}",
+            about={"model": found.name, "origin": "A text of the one who made it."},
+            progress=advance,
+        )
+
+
+def _check_amount(size: "Sizes") -> None:
+    if size.bytes > LARGEST:
+        raise OptionError(
+            "layers", f"should be chosen: all that was asked for is {size.amount}. Write e.g. "
+            f"--layers 0,{size.layers // 2}, or --yes to take it all."
+        )  # fmt: skip
+
+
+def item_of(
+    what: str, model: str | None, text: str | None, layers: str | None, heads: str | None
+) -> Item:
+    """Return what ``show`` opens: a word, a file, or what a model does with a text.
+
+    Raises
+    ------
+    OptionError
+        Where `model` and `text` do not come together, or something else is named beside them.
+    """
+    if model is None and text is None:
+        for argument, some in (("layers", layers), ("heads", heads)):
+            if some is not None:
+                raise OptionError(
+                    argument, "goes with --model and --text. Leave it out; a page shows all."
+                )
+        return find(what)
+    if model is None or text is None:
+        missing = "model" if model is None else "text"
+        raise OptionError(missing, f"goes with the other one. Add --{missing}.")
+    if what != "lesson":
+        raise OptionError(
+            "model", f"is shown instead of a file; got {listed(what)!r}, too. Leave one out."
+        )
+    return given(record(model, text, layers, heads), "lookup")
+
+
+def read_text(text: str) -> str:
+    """Return the text in the file called `text`, or `text` itself where there is no such file.
+
+    Raises
+    ------
+    FileError
+        Where the file is no UTF-8 text, or `text` can only be meant as a file that is not there.
+    """
+    try:
+        if Path(text).is_file():
+            return Path(text).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise FileError(
+            readable(text), f"must be UTF-8 text; byte {error.start} is not. Convert it first."
+        ) from error
+    except (OSError, ValueError):  # longer than a file's name may be, or one that cannot be read
+        pass
+    if _FILE_NAME.fullmatch(text):
+        raise FileError(readable(text), "must be a text, or a file; there is none. Check its name.")
+    return text
+
+
+def spans(text: str | None, argument: str) -> list[int] | None:
+    """Return the numbers in a list such as ``0,3-5`` or ``0:6``, whose end is not meant.
+
+    Examples
+    --------
+    >>> spans("0,3-5,8:10", "layers")
+    [0, 3, 4, 5, 8, 9]
+    """
+    if text is None:
+        return None
+    return numbers(_SLICE.sub(lambda found: f"{found[1]}-{int(found[2]) - 1}", text), argument)
+
+
+def _inputs(tokenizer: Any, config: Any, words: str, target: str | None) -> Any:
+    """Return the tokens of the text, and of a decoder's own text where the model has one."""
+    inputs = tokenizer(words, return_tensors="pt")
+    if inputs["input_ids"].shape[1] == 0:
+        raise OptionError("text", "must hold at least one token; it is empty. Pass a few words.")
+    if config.is_encoder_decoder:
+        import torch
+
+        start = getattr(config, "decoder_start_token_id", None)
+        ids = [] if target is None else tokenizer(read_text(target))["input_ids"][:-1]
+        inputs["decoder_input_ids"] = torch.tensor([[0 if start is None else start, *ids]])
+    elif target is not None:
+        raise OptionError(
+            "target", "is what a decoder has written; this model has no encoder beside it. Leave "
+            "--target out, and put it all into --text."
+        )  # fmt: skip
+    return inputs
+
+
+def _quieten() -> None:
+    """Keep the library's own notes off the terminal."""
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+
+
+@contextlib.contextmanager
+def _working(what: str) -> Iterator[None]:
+    """Say what takes long, and keep the library's own bars off the terminal meanwhile."""
+    from rich.console import Console
+
+    with Console(file=sys.stderr).status(readable(what)), contextlib.redirect_stderr(io.StringIO()):
+        yield
+
+
+@contextlib.contextmanager
+def _bar(total: int) -> Iterator[Any]:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("layers", total=total)
+        yield lambda done: bar.update(task, completed=done)

@@ -1,0 +1,1 @@
+"""Where lookups come from other libraries; each module is for callers who name it."""

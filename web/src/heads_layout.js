@@ -1,0 +1,67 @@
+// How large things are in the heads view, from the width of the page.
+import { cellSize } from "./heat_grid.js";
+import { THICKNESS } from "./heat_strips.js";
+
+/** @typedef {import("./types.js").State} State */
+
+/**
+ * @typedef {object} Layout
+ * @property {"alone" | "beside" | "below"} name  where an opened head stands to the thumbnails
+ * @property {number} thumb  pixels of a thumbnail
+ * @property {number} label  pixels of a layer's name
+ * @property {number} names  pixels of a token's text beside the grid
+ * @property {(rows: number, keys: number, sink: boolean) => number} cell
+ * @property {(width: number) => boolean} aside  do the lists fit beside a grid of that width
+ */
+
+const WIDEST = 1360;
+const BESIDE = 1180; // the page, at least, where a head stands beside the thumbnails
+const OVERVIEW = 516; // and the thumbnails then
+const NARROW = 600;
+const GAP = 24;
+const LONG = 240; // keys: more, and the grid needs the whole width
+const [LEAST, MOST, MOST_BELOW] = [23, 112, 56]; // pixels of a thumbnail
+const SINK_ROOM = 34;
+const LISTS = 320; // pixels of one list beside a grid
+
+/** @param {State} state @returns {Layout} */
+export function layoutOf(state) {
+  const { room, open, compare, info, capture } = state;
+  const narrow = room < NARROW;
+  const page = Math.min(WIDEST, room) - (room < 860 ? 32 : 56);
+  const long = info.sizes.kv_len > LONG || info.sizes.q_len > LONG;
+  const beside = open && room >= BESIDE && !compare && !long;
+  const name = !open ? "alone" : beside ? "beside" : "below";
+  const longest = Math.max(...capture.layers.map((layer) => layer.label.length));
+  const label = narrow ? 24 : Math.min(132, Math.max(62, 7 * longest + 12));
+  const heads = Math.max(1, ...capture.layers.map(({ sizes }) => sizes.heads));
+  const overview = beside ? OVERVIEW : page;
+  const most = name === "below" ? MOST_BELOW : MOST;
+  const thumb = Math.max(LEAST, Math.min(most, Math.floor((overview - label) / heads) - 4));
+  const names = narrow ? 74 : 96;
+  const both = compare && room >= 860 ? (page - GAP) / 2 : page;
+  const figure = beside ? page - OVERVIEW - GAP : both;
+  const width = figure - names - THICKNESS - 8;
+  return {
+    name,
+    thumb,
+    label,
+    names,
+    aside: (width) =>
+      name === "below" && !compare && width + names + THICKNESS + LISTS + GAP <= page,
+    cell: (rows, keys, sink) =>
+      cellSize(
+        rows,
+        keys,
+        Math.max(LEAST_GRID, Math.min(width, sideOf(Math.max(rows, keys)))) -
+          (sink ? SINK_ROOM : 0),
+      ),
+  };
+}
+
+const LEAST_GRID = 180; // pixels of a grid: a narrower page scrolls it
+const [SIDE, LARGEST_SIDE] = [560, 760]; // it fits on a screen; larger where every token then has a label
+const LABEL = 11;
+
+/** Pixels that a side of so many tokens is given at most.  @param {number} tokens */
+const sideOf = (tokens) => Math.min(LARGEST_SIDE, Math.max(SIDE, LABEL * tokens));

@@ -1,0 +1,58 @@
+// What the heads view asks the server for, and how.
+
+/** @typedef {import("./types.js").State} State */
+/** @typedef {import("./types.js").HeadAt} HeadAt */
+/** @typedef {import("./types.js").Average} Average */
+/** @typedef {import("./source.js").Args} Args */
+
+/**
+ * Which head, or which mean, of the open capture.
+ * @param {State} state
+ * @param {HeadAt} at
+ * @param {Average} average
+ * @returns {Args}
+ */
+export function headOrMean({ capture, batch }, { stage, head }, average) {
+  const overLayers = average === "layers" || average === "both";
+  const overHeads = average === "heads" || average === "both";
+  return {
+    capture: capture.capture,
+    batch: String(batch),
+    layer: overLayers ? "mean" : String(stage),
+    head: overHeads ? "mean" : String(head),
+    ...(overLayers ? { like: String(stage) } : {}),
+  };
+}
+
+/** @param {number} start @param {number} stop */
+export const span = (start, stop) => `${start}:${stop}`;
+
+/** @param {State} state @param {number} stage @returns {Args} */
+export const overviewArgs = ({ capture, batch }, stage) => ({
+  capture: capture.capture,
+  layer: String(stage),
+  batch: String(batch),
+});
+
+/**
+ * One token in every layer over the same tokens: asked of the first of these layers, so that
+ * opening another head asks nothing new.
+ * @param {State} state
+ * @returns {Args}
+ */
+export function everywhereArgs(state) {
+  const { capture, stage, row } = state;
+  const first = capture.layers.findIndex((_, other) => isAlike(state, other, stage));
+  return { ...overviewArgs(state, first), query: String(row) };
+}
+
+/**
+ * Do two layers look from the same tokens at the same tokens?
+ * @param {Pick<State, "capture">} state
+ * @param {number} one
+ * @param {number} other
+ */
+export function isAlike({ capture }, one, other) {
+  const [a, b] = [capture.layers[one], capture.layers[other]];
+  return a.queries.join() === b.queries.join() && a.keys.join() === b.keys.join();
+}

@@ -1,0 +1,45 @@
+// Hands the shown grid to the person at the page as a file.
+import { rangeIn } from "./heads_grid.js";
+import { viewName } from "./heads_words.js";
+import { gridPng } from "./picture_png.js";
+import { gridSvg } from "./picture_svg.js";
+import { readable } from "./readable.js";
+import { download, fileName, gridCsv, gridJson } from "./picture_table.js";
+
+/** @typedef {import("./heads_scene.js").HeadsScene} HeadsScene */
+
+/**
+ * @param {HeadsScene} scene
+ * @param {string} kind
+ * @returns {Promise<string>} the file's name
+ */
+export async function saveGrid(scene, kind) {
+  const { first, state, words } = scene;
+  const grid = first?.grid;
+  if (!grid) return "";
+  const { title, about } = state.capture;
+  const what = [viewName(first, state.capture), words && first.rule ? `words ${first.rule}` : ""]
+    .filter(Boolean)
+    .join("; ");
+  const name = fileName([title, viewName(first, state.capture)], kind);
+  const options = { title: readable(title), what, range: rangeIn(scene), theme: state.theme };
+  const text = (/** @type {string} */ type, /** @type {string} */ content) =>
+    new Blob([content], { type });
+  const makers = /** @type {Record<string, () => Blob | Promise<Blob>>} */ ({
+    png: () => gridPng(grid, options),
+    svg: () => text("image/svg+xml", gridSvg(grid, options)),
+    csv: () => text("text/csv", gridCsv(grid)),
+    json: () => text("application/json", gridJson(grid, { what, title, about })),
+  });
+  download(name, await makers[kind]());
+  return name;
+}
+
+/**
+ * The command that writes what is open as one HTML file.
+ * @param {import("./types.js").CaptureInfo} capture
+ */
+export function exportCommand({ capture, source }) {
+  if (source === "lookup") return 'sl.export_html(look, "page.html")';
+  return `softlookup export ${capture === "given" ? "FILE" : capture} -o page.html`;
+}
