@@ -23,25 +23,28 @@ MISSING = $(if $(NEW),$(shell sh tools/environment.sh missing $(PYTHON)))
 
 ON_PORT := $(if $(filter command,$(origin PORT)),--port $(PORT))
 
-.PHONY: help setup show test test-all browser models roam fmt lint imports types web web-check docs picture bench clean
+.PHONY: help setup show test test-all test-isa test-asan browser models roam fmt lint imports types web web-check docs picture bench clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
+# The sources of the compiled core: a change of them installs the package again.
+CORE := CMakeLists.txt $(wildcard cpp/*.cpp cpp/*.hpp)
+
 $(MADE)/python:
 	$(if $(MISSING),$(error $(MISSING)))
 	$(if $(NEW),@echo "Making the environment $(VENV)." && $(PYTHON) -m venv --clear $(VENV))
 	@mkdir -p $(MADE) && echo "$(CURDIR)" > $(MADE)/where && touch $@
 
-$(MADE)/show: pyproject.toml $(MADE)/python
-	@echo "Installing softlookup into $(VENV); this happens once."
+$(MADE)/show: pyproject.toml $(CORE) $(MADE)/python
+	@echo "Installing softlookup into $(VENV); this happens once, its C++ core takes about a minute."
 	@$(RUN) -m pip install -qq --disable-pip-version-check --editable .
 	@touch $@
 
-$(MADE)/with-%: pyproject.toml $(MADE)/python
-	@echo "Installing softlookup[$*] into $(VENV); this happens once."
+$(MADE)/with-%: pyproject.toml $(CORE) $(MADE)/python
+	@echo "Installing softlookup[$*] into $(VENV); this happens once, its C++ core takes about a minute."
 	@$(RUN) -m pip install -qq --disable-pip-version-check --editable ".[$*]"
 	@touch $@ $(MADE)/show
 
@@ -56,6 +59,20 @@ test: $(MADE)/with-test  ## the tests in at most five minutes; one line says wha
 
 test-all: $(MADE)/with-test  ## all tests; a skip that does not name missing hardware is a failure
 	@$(PYTEST) --complete $(ARGS)
+
+test-isa: $(MADE)/with-test  ## core, backends and properties on every instruction set that runs here
+	@for isa in $$($(RUN) -c 'from softlookup import machine; print(*machine.supported())'); do \
+	    echo "$$isa"; \
+	    SOFTLOOKUP_ISA=$$isa $(PYTEST) --quick -q -k cpu tests/core tests/backends tests/properties \
+	        || exit 1; \
+	done
+
+$(MADE)/cmake: $(MADE)/python
+	@$(RUN) -m pip install -qq --disable-pip-version-check "cmake>=3.26"
+	@touch $@
+
+test-asan: $(MADE)/cmake  ## the C++ core under sanitizers, and for arm64 in an emulator (ARGS=asan)
+	@sh tools/core_guards.sh $(RUN) build/guards $(ARGS)
 
 browser:  ## install Debian's Chromium for the browser tests
 	@sh tools/browser.sh

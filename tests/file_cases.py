@@ -45,6 +45,23 @@ def several_layers():
     )  # fmt: skip
 
 
+def unequal_heads():
+    """Layers with other heads each, a sink in one of them, other positions in another, padding."""
+    same = (axis("abcdef", (0, 0, 1, 2, -1, -1), [(4, 6)]),)
+    other = (axis("uvwxyz"),)
+    return Capture(
+        "unequal heads",
+        (
+            Layer(Lookup(*arrays(17, 6, 6, heads=(1, 2))), same, same, number=0, heads=(2, 5)),
+            Layer(Lookup(*arrays(18, 6, 6, heads=(2, 1)), sinks=np.array([0.5, -1.0])),
+                  same, same, number=3, heads=(5, 7)),
+            Layer(Lookup(*arrays(19, 6, 6), causal=True, q_offset=2), same, same, number=4,
+                  heads=(5,)),
+            Layer(Lookup(*arrays(20, 6, 6, heads=(1, 2))), same, other, "x.cross", 4, "cross"),
+        ),
+    )  # fmt: skip
+
+
 def padded_batch():
     """A batch of two texts, the first padded on the left, the second not at all."""
     mask = np.ones((2, 1, 1, 6), bool)
@@ -99,6 +116,7 @@ def everything():
 CAPTURES = {
     "lesson": example,
     "several layers": several_layers,
+    "unequal heads": unequal_heads,
     "padded batch": padded_batch,
     "spoilt": spoilt,
     "biased": biased,

@@ -127,7 +127,7 @@ class Inspection:
         --------
         >>> from softlookup import Lookup
         >>> Lookup([[0.0]], [[1.0], [2.0]]).inspect(top=1).to_dict()
-        {'lse': [0.69...], 'backend': 'blocked', 'top': {'keys': [[0]], 'weights': [[0.5]]}}
+        {'lse': [0.69...], 'backend': '...', 'top': {'keys': [[0]], 'weights': [[0.5]]}}
         """
         asked = self._asked()
         if not out:

@@ -6,9 +6,8 @@ leading axes with odd strides must be merged.
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
 
@@ -28,6 +27,34 @@ from softlookup.options import (
     check_window,
     lay_over,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+
+class _Once(Generic[T]):
+    """A property that is worked out once; without the lock of `functools.cached_property`.
+
+    A small lookup asks for a dozen sizes, and the lock of each took longer than its kernel.
+    """
+
+    def __init__(self, work_out: "Callable[[Problem], T]") -> None:
+        self.work_out, self.__doc__ = work_out, work_out.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, problem: None, owner: type) -> "_Once[T]": ...
+    @overload
+    def __get__(self, problem: "Problem", owner: type) -> T: ...
+    def __get__(self, problem: "Problem | None", owner: type) -> "T | _Once[T]":
+        if problem is None:
+            return self
+        found = problem.__dict__[self.name] = self.work_out(problem)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,54 +95,54 @@ class Problem:
     softcap: float | None
     sinks: Array | None
 
-    @cached_property
+    @_Once
     def batch(self) -> int:
-        """Number of batch entries, all leading axes together."""
+        """Return the number of batch entries, all leading axes together."""
         return int(self.query.shape[0])
 
-    @cached_property
+    @_Once
     def heads(self) -> int:
-        """Number of query heads."""
+        """Return the number of query heads."""
         return int(self.query.shape[1])
 
-    @cached_property
+    @_Once
     def kv_heads(self) -> int:
-        """Number of key and value heads."""
+        """Return the number of key and value heads."""
         return int(self.key.shape[1])
 
-    @cached_property
+    @_Once
     def group(self) -> int:
-        """Number of query heads that share a key head."""
+        """Return the number of query heads that share a key head."""
         return self.heads // self.kv_heads if self.kv_heads else 0
 
-    @cached_property
+    @_Once
     def q_len(self) -> int:
-        """Number of queries."""
+        """Return the number of queries."""
         return int(self.query.shape[2])
 
-    @cached_property
+    @_Once
     def kv_len(self) -> int:
-        """Number of keys, padding included."""
+        """Return the number of keys, padding included."""
         return int(self.key.shape[2])
 
-    @cached_property
+    @_Once
     def head_dim(self) -> int:
-        """Size of a query and of a key."""
+        """Return the size of a query and of a key."""
         return int(self.query.shape[3])
 
-    @cached_property
+    @_Once
     def value_dim(self) -> int:
-        """Size of a value; 0 where none was given."""
+        """Return the size of a value; 0 where none was given."""
         return 0 if self.value is None else int(self.value.shape[3])
 
-    @cached_property
+    @_Once
     def dtype(self) -> np.dtype[Any]:
-        """Dtype of the inputs and of the output."""
+        """Return the dtype of the inputs and of the output."""
         return self.query.dtype
 
-    @cached_property
+    @_Once
     def compute_dtype(self) -> np.dtype[Any]:
-        """Dtype of sums, weights and facts."""
+        """Return the dtype of sums, weights and facts."""
         return compute_dtype(self.dtype)
 
     def restore(self, array: Array) -> Array:

@@ -4,6 +4,7 @@ A token comes from a tokenizer or a file and is untrusted. ``readable`` is for e
 person reads it; the text itself is kept as it came.
 """
 
+import difflib
 import re
 from collections.abc import Iterable, Sequence
 
@@ -18,6 +19,7 @@ _UNSEEN = re.compile(
 )
 _NAMED = {"\n": "⏎", "\t": "⇥"}
 _LONGEST = 40  # characters of one text where several are listed
+_LONGEST_POSITION = 20  # digits of a position; longer ones lie beyond every axis
 
 
 def readable(token: str) -> str:
@@ -108,27 +110,37 @@ def find_token(tokens: Sequence[str], wanted: str) -> int:
         Where there is none, or where several are shown alike; the message names what there is.
     """
     if wanted.startswith("@") and wanted[1:].lstrip("-").isdecimal():
-        position = int(wanted[1:])
+        position = int(wanted[1:]) if len(wanted) < _LONGEST_POSITION else -1
         if 0 <= position < len(tokens):
             return position
         raise ShapeError(
             "query",
-            f"@{position} must be a position 0 ... {len(tokens) - 1}. Positions count from 0.",
+            f"{wanted[:_LONGEST]} must be a position 0 ... {len(tokens) - 1}. Positions count "
+            "from 0.",
         )
-    found = [i for i, text in enumerate(tokens) if wanted in (text, readable(text))]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        places = ", ".join(f"@{position}" for position in found[:8])
+    alike = (
+        [i for i, text in enumerate(tokens) if wanted in (text, readable(text))]
+        or [i for i, text in enumerate(tokens) if wanted.strip() == text.strip() != ""]
+    )  # fmt: skip
+    if len(alike) == 1:
+        return alike[0]
+    if alike:
+        places = ", ".join(f"@{position}" for position in alike[:8])
         raise ShapeError(
             "query",
-            f"{listed(wanted)!r} must be one token; {len(found)} are shown like that. "
+            f"{listed(wanted)!r} must be one token; {len(alike)} are shown like that. "
             f"Choose a position: {places}.",
         )
-    names = ", ".join(listed(text) for text in tokens[:8])
-    more = f", and {len(tokens) - 8} more" if len(tokens) > 8 else ""
     raise ShapeError(
-        "query",
-        f"there is no token {listed(wanted)!r}; the tokens are {names}{more}. "
-        "Choose one of them, or @POSITION.",
+        "query", f"there is no token {listed(wanted)!r}; {_what_there_is(tokens, wanted)}"
     )
+
+
+def _what_there_is(tokens: Sequence[str], wanted: str) -> str:
+    """Name the nearest token where one is near, else the first ones."""
+    near = difflib.get_close_matches(wanted.strip(), {text.strip(): None for text in tokens}, n=1)
+    if near:
+        return f"did you mean {listed(near[0])!r}? Or choose @POSITION."
+    names = ", ".join(listed(text.strip(" ") or text) for text in tokens[:8])
+    more = f", and {len(tokens) - 8} more" if len(tokens) > 8 else ""
+    return f"the tokens are {names}{more}. Choose one of them, or @POSITION."

@@ -148,4 +148,4 @@ def test_07_all_facts_of_16384_tokens_in_memory_that_grows_with_their_number(bac
         peaks[n], rows = map(int, done.stdout.split())
         assert rows == n
     assert peaks[16384] < 40 * 2**20  # a matrix of float32 is 1,024 MiB, of bool 256 MiB
-    assert peaks[16384] < 1.6 * peaks[8192] + 2**20
+    assert peaks[16384] < 2.1 * peaks[8192] + 2**20  # a matrix would make it 4

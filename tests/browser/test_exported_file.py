@@ -68,15 +68,16 @@ def questions_about(capture):
 
 
 def about_layer(at, problem):
-    yield "overview", at
+    yield from [("overview", at), ("overview", at | {"heads": "0:1"})]
     for head in range(problem.heads):
         yield from about_head(at | {"head": str(head)}, problem.q_len)
     for row in range(min(problem.q_len, 3)):
         yield "everywhere", at | {"query": str(row)}
     yield from [("grid", at | {"head": "mean"}), ("facts", at | {"head": "mean"})]
     over = {"layer": "mean", "like": at["layer"], "batch": at["batch"]}
-    yield from [("grid", over), ("facts", over | {"head": "mean"})]
-    yield "grid", over | {"head": "mean", "words": "1"}
+    for head in ("0", str(problem.heads - 1), "mean"):
+        one = over | {"head": head}
+        yield from [("grid", one), ("facts", one), ("grid", one | {"words": "1"})]
 
 
 def about_head(at, rows):
@@ -91,7 +92,8 @@ WRONG = [
     ("none", {}), ("trace", {"nothing": "1"}), ("lesson", {"nothing": "1"}), ("trace", {}),
     ("trace", {"row": "-1"}), ("trace", {"row": "1e0"}), ("trace", {"row": "0", "head": "99"}),
     ("trace", {"row": "0", "top": "0"}), ("trace", {"row": "0", "layer": "9"}),
-    ("overview", {"batch": "77"}), ("grid", {"rows": "2:1"}), ("grid", {"rows": "0:x"}),
+    ("overview", {"batch": "77"}), ("overview", {"heads": "0:99"}),
+    ("grid", {"rows": "2:1"}), ("grid", {"rows": "0:x"}),
     ("grid", {"rows": "0:1", "words": "1"}), ("grid", {"words": "2"}), ("grid", {"layer": "9"}),
     ("weights", {"rows": "0"}), ("weights", {"rows": "0," * 65, "keys": "0"}), ("everywhere", {}),
 ]  # fmt: skip
@@ -246,7 +248,7 @@ COLOURS = """() => {
 def test_a_head_of_a_model_in_a_file(open_file):
     layer = shipped.load("sentence").layer(4)
     page = open_file("sentence", hash="#v=heads&L=1&h=2&q=6", layers=[0, 4], heads=[1, 3, 7])
-    assert page.locator("h2").filter(has_text="ayer 4, head 7").count() == 1
+    assert page.inner_text("#head-title") == "Layer 4, head 7"
     assert max(page.evaluate(COLOURS)) > 20  # the grid is drawn
     record = layer.trace([6], head=7).record(0, top=12)
     row = page.locator("table.ledger tbody tr").filter(has_text="weight").first
@@ -388,3 +390,9 @@ def test_a_file_that_was_cut_off_says_so(chromium, tmp_path, kept):
     words = page.inner_text("[role=alert]")
     context.close()
     assert words == "The numbers in this file are damaged. Export it again."
+
+
+def test_a_file_does_not_offer_to_be_written(open_file):
+    page = open_file("sentence", hash="#v=heads&L=1&h=2", layers=[0, 4], heads=[1, 3, 7])
+    assert page.locator("button[data-act=save]").count() == 4
+    assert page.locator("button[data-act=save-page]").count() == 0

@@ -21,7 +21,7 @@ def test_three_clicks_from_the_lesson_to_the_ledger_of_a_real_head(open_page):
     assert page.text("header .title") == "Lesson"
     page.click(".shelved[data-arg=sentence]")
     capture = load("sentence")
-    assert page.text("header .title") == capture.title
+    assert page.text("header .title") == "a sentence"
     assert page.page.title() == f"{capture.title} - softlookup"
     assert page.count(".thumb") == 72
     heads.open_head(page, 3, 7)
@@ -211,7 +211,7 @@ def test_words_and_means_are_named_and_right(open_page):
     for name, what, part in (
         ("heads", "Mean over 2 heads of layer 0", both[:2]),
         ("layers", "Mean of head 1 over 2 layers", both[1::2]),
-        ("both", "Mean over 2 heads and 2 layers", both),
+        ("both", "Mean over 4 heads of 2 layers", both),
     ):
         page.click(f"button[data-act=average][data-arg={name}]")
         assert page.text("#head-title") == what

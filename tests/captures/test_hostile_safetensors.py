@@ -12,6 +12,7 @@ import pytest
 
 from captured import ENTRY, captured, parts, raw, two_stacks, with_manifest
 from softlookup import Lookup, load
+from softlookup.captures import manifest_reading
 from softlookup.cli.description import describe
 from softlookup.errors import FileError
 from softlookup.viewer import Session
@@ -311,6 +312,30 @@ def test_too_many_heads_are_refused_before_they_are_counted(folder):
     file = folder / "heads.safetensors"
     file.write_bytes(raw(given))
     assert "at most 65,536 heads" in refusal(file)
+
+
+@pytest.mark.parametrize(("count", "fault"), [
+    (4096, None), (4097, "layers must be at most 4,096; there are 4,097"),
+    (60_001, "layers must be at most 4,096; there are 60,001"),
+])  # fmt: skip
+def test_too_many_layers_are_refused_before_one_is_read(folder, monkeypatch, count, fault):
+    made = []
+
+    def counted(*args, **options):
+        made.append(args)
+        return Lookup(*args, **options)
+
+    monkeypatch.setattr(manifest_reading, "Lookup", counted)
+    given = header()
+    manifest = json.loads(given["__metadata__"][ENTRY])
+    given["__metadata__"] = {ENTRY: json.dumps(manifest | {"layers": manifest["layers"] * count})}
+    file = folder / "layers.safetensors"
+    file.write_bytes(raw(given, bytes(16)))
+    if fault is None:
+        assert len(load(file).layers) == count
+    else:
+        assert fault in refusal(file)
+    assert len(made) == (0 if fault else count)
 
 
 class Boom:

@@ -131,6 +131,55 @@ def test_one_mask_of_six_layers_is_stored_once_and_unpacked_once(folder):
     assert all(np.shares_memory(first, other) for other in others)
 
 
+def sharing(layers=12):
+    """Layers that each hold a copy of the same keys and values."""
+    rng = np.random.default_rng(0)
+    key, value = drawn(rng, 1, 2, 41, 8), drawn(rng, 1, 2, 41, 8)
+    axes = (numbered(37),), (numbered(41),)
+    looks = [Lookup(drawn(rng, 1, 4, 37, 8), key.copy(), value.copy()) for _ in range(layers)]
+    return Capture("sharing", tuple(Layer(look, *axes, number=i) for i, look in enumerate(looks)))
+
+
+def test_keys_and_values_that_layers_share_are_stored_once(folder):
+    capture = sharing()
+    found = again(capture, folder)
+    assert_same(capture, found)
+    header, manifest, data = parts(folder / "run.safetensors")
+    queries = [f"layers.{i}.query" for i in range(12)]
+    assert set(header) - {"__metadata__"} == {*queries, "layers.0.key", "layers.0.value"}
+    assert {layer["value"] for layer in manifest["layers"]} == {"layers.0.value"}
+    assert len(data) == 4 * (12 * 4 * 37 + 2 * 2 * 41) * 8
+    first, *others = (layer.look.problem.key for layer in found.layers)
+    assert all(np.shares_memory(first, other) for other in others)
+
+
+def test_files_that_store_them_once_a_layer_are_read(folder):
+    """As version 1 was written at first: each layer names tensors of its own."""
+    capture, file = sharing(2), folder / "run.safetensors"
+    capture.save(file)
+    header, manifest, data = parts(file)
+    tensors = {"__metadata__": None}
+    for side in ("key", "value"):
+        begin, end = header[f"layers.0.{side}"]["data_offsets"]
+        copy = [len(data), len(data) + end - begin]
+        manifest["layers"][1][side] = f"layers.1.{side}"
+        tensors[f"layers.1.{side}"] = header[f"layers.0.{side}"] | {"data_offsets": copy}
+        data += data[begin:end]
+    tensors["__metadata__"] = {ENTRY: json.dumps(manifest)}
+    file.write_bytes(raw(header | tensors, data))
+    assert_same(load(file), capture)
+
+
+def test_arrays_that_differ_only_in_the_sign_of_zero_or_in_dtype_are_two(folder):
+    zeros = np.zeros((1, 3, 2), np.float32)
+    half, brain = zeros.astype(np.float16), zeros.astype(ml_dtypes.bfloat16)  # of the same bytes
+    looks = [Lookup(*[array] * 3) for array in (zeros, -zeros, half, brain)]
+    axes = (numbered(3),), (numbered(3),)
+    capture = Capture("zeros", tuple(Layer(look, *axes, number=i) for i, look in enumerate(looks)))
+    assert_same(capture, again(capture, folder))
+    assert len(parts(folder / "run.safetensors")[0]) == 4 + 1
+
+
 def test_arrays_are_views_of_the_file(folder):
     capture = captured(Lookup(*np.ones((3, 2, 4, 4), np.float32)))
     query = again(capture, folder).lookup().problem.query

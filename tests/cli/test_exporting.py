@@ -60,7 +60,7 @@ def test_layers_and_heads_are_chosen(capsys, tmp_path):
         (["sentence", "-o", "{0}/page.html", "--heads", "12"], "must lie in 0 ... 11; got 12"),
         (["sentence", "-o", "{0}/page.html", "--batch", "1"], "batch: must lie in 0 ... 0; got 1"),
         (["sentence", "-o", "{0}/page.html", "--largest", "0.9"], "12 heads; got 900 kB"),
-        (["sentence", "-o", "{0}/page.html", "--largest", "-1"], "greater than or equal to 0"),
+        (["sentence", "-o", "{0}/page.html", "--largest", "-1"], "Invalid value for '--largest'"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_one_line(capsys, tmp_path, args, words):

@@ -95,3 +95,20 @@ def test_a_file_called_lesson_is_reached_by_its_path(capsys, tmp_path, monkeypat
     assert main(["info", "lesson"]) == 0
     assert "worked example" in capsys.readouterr().out
     assert "must end in" in refused(capsys, "info", "./lesson")
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("clock", "2 are shown like that. Choose a position: @1, @26"),
+        ("clok", "did you mean 'clock'?"),
+        ("@" + "9" * 5000, "must be a position 0 ... 36"),
+    ],
+)
+def test_a_token_is_found_as_it_is_shown_or_named_when_it_is_near(capsys, query, words):
+    from softlookup.cli import main
+
+    assert main(["trace", "causal", "--query", query]) == 2
+    said = capsys.readouterr().err
+    assert words in said
+    assert said.count("\n") == 1

@@ -316,9 +316,9 @@ def test_facts_have_the_accumulators_dtype_and_the_callers_axes(backend, dtype):
 
 
 def test_repr_says_sizes_and_ranges_in_a_few_lines():
-    text = repr(look([[0.0, 0.0], [NAN, 0.0]]).inspect(entropy=True, top=1))
-    assert text.splitlines() == [
-        "Inspection by blocked, float64",
+    some = look([[0.0, 0.0], [NAN, 0.0]])
+    assert repr(some.inspect(entropy=True, top=1)).splitlines() == [
+        f"Inspection by {some.inspect().backend}, float64",
         "  out          (2, 2)  0.500, 2 NaN",
         "  lse          (2,)    0.693, 1 NaN",
         "  entropy      (2,)    0.693, 1 NaN",
@@ -342,3 +342,9 @@ def test_facts_know_whether_a_pass_has_to_count():
     assert not Facts(sink=True, received=True).tallied
     for asked in ({"entropy": True}, {"top": 1}, {"bins": 0}, {"labels": np.zeros((1, 0), int)}):
         assert Facts(**asked).tallied
+
+
+def test_labels_far_below_zero_are_no_group(backend):
+    some = sl.Lookup(np.zeros((1, 1)), np.zeros((3, 1)), backend=backend)
+    found = some.inspect(groups=np.array([0, -(2**32), -1]))
+    np.testing.assert_allclose(found.groups, [[1 / 3]])

@@ -52,6 +52,8 @@ def test_a_text_becomes_a_file(capsys, folder, tmp_path):
     assert made.layers[0].queries[0].tokens == ("the", " bank", " of", " the", " river")
     assert made.title == "tiny-llama: the bank of the river"
     assert made.about["model"] == "tiny-llama"
+    assert made.about["license"] == "not stated"
+    assert set(made.about) == {"model", "license", "origin", "made", "versions"}
     assert str(folder.parent) not in str(dict(made.about))
     assert main(["info", str(file)]) == 0
 
@@ -105,6 +107,40 @@ def test_what_is_wrong_is_one_line(capsys, folder, tmp_path, words, fragments):
     for fragment in fragments:
         assert fragment in err
     assert not list(tmp_path.glob("run*"))
+
+
+def test_the_licence_that_the_model_states_is_written_and_printed(capsys, folder, tmp_path):
+    (tmp_path / "tiny").symlink_to(folder)
+    (folder / "README.md").write_text("---\nlicense: mit\n---\n", encoding="utf-8")
+    file = tmp_path / "run.safetensors"
+    try:
+        assert run(capsys, "--model", tmp_path / "tiny", "--text", "the bank", "-o", file)[0] == 0
+    finally:
+        (folder / "README.md").unlink()
+    assert main(["info", str(file)]) == 0
+    assert "  license  mit\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("place", ["folder.safetensors", "{long}.safetensors"])
+def test_an_unwritable_place_is_told_before_the_model_is_loaded(
+    capsys, folder, tmp_path, monkeypatch, place
+):
+    from softlookup.integrations import models
+
+    monkeypatch.setattr(models, "find_model", lambda _: pytest.fail("the model was looked for"))
+    (tmp_path / "folder.safetensors").mkdir()
+    file = tmp_path / place.format(long="a" * 300)
+    code, out, err = run(capsys, "--model", folder, "--text", "the bank", "-o", file)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"{file}: cannot be written: ")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder.safetensors"]
+
+
+def test_a_file_that_was_there_stays_until_the_model_has_run(capsys, folder, tmp_path):
+    file = tmp_path / "run.safetensors"
+    file.write_text("before")
+    assert run(capsys, "--model", folder, "--text", "", "-o", file)[0] == 2
+    assert (file.read_text(), list(tmp_path.iterdir())) == ("before", [file])
 
 
 def test_a_file_that_is_no_text_is_refused(capsys, folder, tmp_path):

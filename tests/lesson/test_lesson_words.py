@@ -53,6 +53,8 @@ def test_the_worked_example_is_a_capture():
     assert isinstance(capture.lookup(), sl.Lookup)
     assert_shown(np.round(capture.lookup().attend(), 3), WEIGHTS @ X)
     assert capture.lookup().attend()[0].round(3).tolist() == [0.802, 0.599]
+    assert set(capture.about) == {"license", "origin", "made"}
+    assert capture.about["license"] == "Apache-2.0"
 
 
 def test_sections_stand_in_reading_order_and_as_plain_data(sections):

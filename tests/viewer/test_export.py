@@ -8,6 +8,7 @@ import os
 import re
 import stat
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -271,8 +272,8 @@ def test_too_large_a_file_is_refused_with_its_size():
         prepared(2, 40, largest=exact - 1)
     assert str(told.value) == (
         f"largest: must be at least the file's size, {export.megabytes(exact)} for 2 layers of 12 "
-        f"heads; got {export.megabytes(exact - 1)}. Choose layers or heads (a layer takes about "
-        f"{export.megabytes(exact / 2)}), or allow more."
+        f"heads; got {export.megabytes(exact - 1)}. Choose layers or heads "
+        f"({export.megabytes(exact / 2)} a layer on average), or allow more."
     )
 
 
@@ -282,8 +283,59 @@ def test_a_size_out_of_reach_is_refused_before_anything_is_computed():
     with pytest.raises(errors.OptionError, match=r"26,6\d\d.*MB for 1 head;.*Take fewer tokens"):
         export.prepare(given(label(Lookup(far, far, far, causal=True)), "lookup"))
     wide = np.broadcast_to(one, (100_000, 8192))
-    with pytest.raises(errors.OptionError, match=r"13,107.*MB for 1 head"):
+    with pytest.raises(errors.OptionError, match=r" 4,369.*MB for 1 head"):
         export.prepare(given(label(Lookup(wide, wide, wide)), "lookup"))
+
+
+def test_what_is_stored_once_is_counted_once():
+    """Twelve layers that share keys and values, each with arrays of its own."""
+    same = (axis(str(i) for i in range(64)),)
+    sizes = {"heads": (12, 1), "head_dim": 32, "value_dim": 32, "dtype": "float32"}
+    _, key, value = arrays(0, 64, 64, **sizes)
+    layers = tuple(
+        Layer(Lookup(arrays(seed, 64, 64, **sizes)[0], key.copy(), value.copy(), causal=True),
+              same, same, number=seed)
+        for seed in range(12)
+    )  # fmt: skip
+    item = given(Capture("x", layers), "file")
+    exact = len(export.prepare(item).content)
+    arrays_alone = (12 * layers[0].look.problem.query.nbytes + key.nbytes + value.nbytes) * 4 / 3
+    assert export._least(item.load()) < exact < arrays_alone + 500_000
+    assert len(export.prepare(item, largest=exact).content) == exact
+    assert exact - export._least(item.load()) < 30_000, "the least is nearly all of it"
+
+
+def _rows(*shape):
+    return np.ones(shape, np.float32)
+
+
+@pytest.mark.parametrize("options", [
+    {"mask": _rows(1, 1, 1, 999) > 2},  # one row of bits for all rows
+    {"mask": _rows(1, 1, 999, 999) > 0},  # nothing hidden
+    {"bias": _rows(1, 1, 1, 999) * -np.inf},
+    {"causal": True, "q_offset": 999},
+    {"window": (1000, None)},
+    {"kv_lens": [999]},
+], ids=["padding", "open", "bias", "late", "wide", "full"])  # fmt: skip
+def test_a_mask_is_counted_as_it_is_stored(options):
+    look = Lookup(*_rows(3, 1, 1, 999, 2), **options)
+    item = given(label(look), "lookup")
+    exact = len(export.prepare(item).content)
+    assert len(export.prepare(item, largest=exact).content) == exact
+
+
+def test_arrays_that_differ_in_one_number_are_two():
+    first = np.zeros((1, 7, 1000), np.float32)
+    second, negative = first.copy(), first.copy()
+    second[0, 3, 501] = 1e-30
+    negative[0, 3, 501] = -0.0
+    for strided in (first, np.asfortranarray(first), first[:, ::1]):
+        assert export._bytes_once([first, strided]) == first.nbytes
+    assert export._bytes_once([first, second, negative, first[:, :0]]) == 3 * first.nbytes
+    assert export._bytes_once([first, first.reshape(7, 1, 1000)]) == 2 * first.nbytes
+    square = np.zeros((99, 99), np.float32)
+    square[3, 1] = 1
+    assert export._bytes_once([square, square.T]) == 2 * square.nbytes, "one memory, two arrays"
 
 
 # Writing
@@ -296,7 +348,7 @@ def test_a_file_stays_as_it_was_until_the_new_one_is_whole(tmp_path, monkeypatch
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "fdopen", full)
+    monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(errors.FileError, match="cannot be written: No space left on device"):
         sl.export_html("lesson", file)
     assert file.read_text() == "before"
@@ -308,13 +360,15 @@ def test_a_file_stays_as_it_was_until_the_new_one_is_whole(tmp_path, monkeypatch
 
 
 @pytest.mark.skipif(os.name == "nt", reason="hardware: Windows has no file modes")
-def test_the_file_has_an_ordinary_files_mode(tmp_path):
-    before = os.umask(0o027)
-    try:
-        file = sl.export_html("lesson", tmp_path / "page.html")
-    finally:
-        os.umask(before)
-    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+def test_a_file_that_is_replaced_keeps_its_rights_and_its_link(tmp_path):
+    file, link = tmp_path / "page.html", tmp_path / "link.html"
+    file.write_text("before")
+    file.chmod(0o600)
+    link.symlink_to(file)
+    assert sl.export_html("lesson", link) == link
+    assert link.is_symlink()
+    assert file.read_text("utf-8").startswith("<!doctype html>")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize(

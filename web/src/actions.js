@@ -304,7 +304,12 @@ export const ACTIONS = {
   }),
   layer: ({ state }) => ({ layer: !state.layer, focus: state.layer ? undefined : "layer" }),
   section: ({ state }, to) => ({ section: sectionFrom(state, to), focus: "article" }),
-  view: (_, to) => ({ view: to === "heads" ? "heads" : "steps", hover: null, point: null }),
+  view: (_, to) => ({
+    view: to === "heads" ? "heads" : "steps",
+    hover: null,
+    point: null,
+    focus: "top",
+  }),
   stage: (_, stage) => ({ stage: Number(stage), editing: null, trouble: null }),
   head: (_, head) => ({ head: Number(head), editing: null, trouble: null }),
   batch: (_, batch) => ({ batch: Number(batch), editing: null, trouble: null }),

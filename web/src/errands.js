@@ -1,5 +1,6 @@
 // Actions that wait for something: the server, the clipboard, a dialog.
 import { ledgerText } from "./copy_text.js";
+import { hasLedger } from "./heads_scene.js";
 import { HostError } from "./host_error.js";
 import { movedTo } from "./first_state.js";
 import { answerOf, judged, newTurn } from "./turns.js";
@@ -27,7 +28,9 @@ export function errands(page) {
     turn: () => void fetchTurn(page),
     skill: (skill) => open(skill === state().turn.skill ? state().turn : newTurn(skill)),
     another: () => open(newTurn(state().turn.skill, state().turn.seed + 1)),
-    exercise: () => update({ focus: "turn" }),
+    exercise: () => update(exercised(state())),
+    "row-steps": () => update(stepsFrom(state())),
+    "to-grid": () => update({ focus: "cells" }),
     ledger: () => update({ editing: null, trouble: null, focus: "ledger" }),
     answer: () => void checkTurn(page),
     retry: () => {
@@ -37,10 +40,7 @@ export function errands(page) {
     capture: (id) => void openCapture(page, id, ""),
     follow: (hash) => follow(page, hash),
     save: (kind) => void save(page, kind),
-    "save-page": () => {
-      const command = exportCommand(state().capture);
-      void copy(page, `This command writes one HTML file, and is copied: ${command}`, command);
-    },
+    "save-page": () => savePage(page),
     help: () => dialogs.help.showModal(),
     copy: () => {
       const text = ledgerText(page.scene());
@@ -69,7 +69,8 @@ async function openCapture({ state, update, wait, source }, id, hash) {
   const answer = source.answer("info", { capture: id });
   if (!answer) return;
   const known = state().capture.capture === id;
-  update(known ? fromHash(hash, answer.json) : movedTo(state(), answer.json, hash));
+  const moved = known ? fromHash(hash, answer.json) : movedTo(state(), answer.json, hash);
+  update({ ...moved, focus: known ? undefined : "top" });
 }
 
 /** Go where an address leads that is typed or pasted.  @param {Page} page @param {string} hash */
@@ -79,7 +80,33 @@ function follow(page, hash) {
   const there = capture.shelf.some(({ id }) => id === named);
   if (!there || named === undefined || named === capture.capture)
     page.update(fromHash(hash, capture));
-  else void openCapture(page, named, hash);
+  else {
+    page.update({ going: true });
+    void openCapture(page, named, hash).finally(() => page.update({ going: false }));
+  }
+}
+
+/** @param {State} state @returns {import("./actions.js").Changes} */
+const exercised = ({ info }) =>
+  info.source === "lesson"
+    ? { focus: "turn" }
+    : { notice: "The exercises stand beside the lesson: open Lesson, at the top." };
+
+/** @param {State} state @returns {import("./actions.js").Changes} */
+function stepsFrom(state) {
+  if (hasLedger(state)) return { focus: "steps" };
+  const notice =
+    state.open && state.picked
+      ? "A mean of several heads has no steps of its own: choose “this head”."
+      : "There are no steps yet: open a head and pick a query.";
+  return { notice };
+}
+
+/** @param {Page} page */
+function savePage(page) {
+  const command = exportCommand(page.state().capture);
+  if (command)
+    void copy(page, `This command writes one HTML file, and is copied: ${command}`, command);
 }
 
 /** @param {Page} page @param {string} kind */

@@ -1,14 +1,15 @@
 // The opened head: its grid with tokens on both axes, strips, what is under the cursor, lists.
 import { h } from "./dom.js";
-import { keyAxis, rowAxis } from "./heat_axes.js";
+import { keyAxis, marksOf, rowAxis } from "./heat_axes.js";
 import { heatColors } from "./heat_color.js";
 import { gridWidth, SINK } from "./heat_grid.js";
 import { heatLegend } from "./heat_legend.js";
-import { stripLegend, stripScale } from "./heat_strips.js";
-import { headTools, partTools } from "./head_tools.js";
+import { stripLegend } from "./heat_strips.js";
+import { compareTools, headTools, partTools, saveTools } from "./head_tools.js";
 import { partOf, rangeIn } from "./heads_grid.js";
 import { layoutOf } from "./heads_layout.js";
-import { stripsOf } from "./heads_strips.js";
+import { stripScales, stripsOf } from "./heads_strips.js";
+import { MEANINGS } from "./help.js";
 import { isolated, pairWords, quoted, rowWords, viewName } from "./heads_words.js";
 import { readsList } from "./reads.js";
 import { thumbLine } from "./thumbs.js";
@@ -19,6 +20,8 @@ import { thumbLine } from "./thumbs.js";
 /** @typedef {"first" | "second"} Which */
 
 const BELOW = 96; // pixels of the strip and the legends below a grid
+const LETTER = 6.6; // pixels of a label's letter, about
+const LEAST_ABOVE = 34; // pixels above a grid: its corner says which axis is which
 
 /** @param {HeadsScene} scene @param {Layout} layout */
 export function headPart(scene, layout) {
@@ -34,10 +37,12 @@ export function headPart(scene, layout) {
       "div",
       { class: "titled" },
       h("h2", { id: "head-title", class: "headline", tabindex: -1 }, upper(name)),
+      compareTools(scene),
       h("button", { type: "button", class: "link", "data-act": "close-head" }, "all heads, larger"),
     ),
     headTools(scene),
     partTools(scene),
+    pairRow(scene),
     h(
       "div",
       { class: aside ? "head-body aside" : "head-body" },
@@ -47,15 +52,36 @@ export function headPart(scene, layout) {
         figure(scene, first, "first", layout, second ? upper(name) : ""),
         second && figure(scene, second, "second", layout, upper(viewName(second, state.capture))),
       ),
-      h(
-        "div",
-        { class: "said" },
-        first.rule && h("p", { class: "quiet" }, `Words: ${first.rule}.`),
-        h("output", { class: "readout pair", id: "pair", "aria-live": "polite" }, pairLine(scene)),
-        lists(scene),
-      ),
+      layout.name !== "beside" && readsPart(scene),
     ),
+    first.rule && h("p", { class: "quiet" }, `Words: ${first.rule}.`),
+    saveTools(state, second ? `save ${name}` : "save"),
   );
+}
+
+/**
+ * What is under the cursor, always as high, so that nothing below it moves; and the way to the
+ * steps of the picked row.
+ * @param {HeadsScene} scene
+ */
+function pairRow(scene) {
+  const steps = h(
+    "button",
+    { type: "button", class: "plain", "data-act": "row-steps" },
+    "steps of this row, below ",
+    h("span", { "aria-hidden": "true" }, "↓"),
+  );
+  return h(
+    "div",
+    { class: "pair-row" },
+    h("output", { class: "readout pair", id: "pair", "aria-live": "polite" }, pairLine(scene)),
+    scene.ledger && steps,
+  );
+}
+
+/** What the picked query reads from, and who reads the picked key.  @param {HeadsScene} scene */
+export function readsPart(scene) {
+  return scene.first && h("div", { class: "said", "data-key": "said" }, lists(scene));
 }
 
 /** @param {string} text */
@@ -111,7 +137,8 @@ export function glanced(scene) {
  */
 function figure(scene, view, which, layout, title) {
   const { grid } = view;
-  const names = { "--names": `${layout.names}px` };
+  const above = grid ? aboveOf(grid, cellOf(scene, view, layout), layout) : 0;
+  const names = { "--names": `${layout.names}px`, "--above": `${above}px` };
   return h(
     "div",
     { class: "head-figure", "data-key": `figure ${which}` },
@@ -124,6 +151,25 @@ function figure(scene, view, which, layout, title) {
       : [waiting(scene, view, layout)]),
   );
 }
+
+/**
+ * Pixels above the grid: as many as the longest label of its keys needs.
+ * @param {import("./heat_grid.js").Grid} grid
+ * @param {number} cell
+ * @param {Layout} layout
+ */
+function aboveOf({ keyTokens, keyAt, sink }, cell, layout) {
+  const sizes = marksOf(keyTokens, keyAt, cell).map(
+    ({ text, numbered, position }) =>
+      letters(text) + (numbered ? 2 + 0.95 * String(position).length : 0),
+  );
+  const longest = Math.max(sink ? 4 : 0, ...sizes);
+  return Math.max(LEAST_ABOVE, Math.min(layout.names, Math.ceil(LETTER * longest) + 14));
+}
+
+/** How many letters wide: those of other scripts may be twice as wide.  @param {string} text */
+const letters = (text) =>
+  [...text].reduce((sum, one) => sum + ((one.codePointAt(0) ?? 0) < 0x590 ? 1 : 1.8), 0);
 
 /**
  * As tall as the grid that is on its way, so that the page stays where it is.
@@ -145,7 +191,8 @@ function waiting({ state }, view, layout) {
 /** @param {HeadsScene} scene @param {HeadView} view @param {Layout} layout */
 export function cellOf({ second, state }, { grid }, layout) {
   if (!grid) return 1;
-  const sinks = state.info.options.sinks || (second?.grid?.sink ?? null) !== null;
+  const shown = [grid, second?.grid ?? null];
+  const sinks = state.info.options.sinks || shown.some((one) => (one?.sink ?? null) !== null);
   return layout.cell(grid.shape[0], grid.shape[1], sinks);
 }
 
@@ -227,14 +274,15 @@ function heat(scene, view, which, layout, vars) {
 function legends(scene, view) {
   const { grid } = view;
   if (!grid) return [];
-  const { entropy, received, of } = stripsOf(scene, view);
+  const { of } = stripsOf(scene, view);
+  const { entropy, received } = stripScales(scene);
   return [
     heatLegend(grid, rangeIn(scene), heatColors(scene.state.theme)),
     h(
       "div",
       { class: "strip-legends" },
-      stripLegend(`entropy of a row, nats${of}`, stripScale(entropy)),
-      stripLegend(`received by a key${of}`, stripScale(received, { log: true })),
+      stripLegend(`entropy of a row, nats${of}`, entropy),
+      stripLegend(`received by a key${of}`, received),
     ),
   ];
 }
@@ -249,17 +297,19 @@ function lists(scene) {
       "Pick a query: click a row or a token, and see what it reads, and every step of it.";
     return h("p", { class: "quiet" }, state.picked ? "Asking for this row …" : say);
   }
+  const asks = quoted(words ? grid.rowTokens : scene.queries.tokens, picked[0]);
+  const where = scene.second ? `, in ${viewName(first, state.capture)}` : "";
   const rows = words ? grid.rowTokens : scene.queries.tokens;
   const keys = words ? grid.keyTokens : scene.keys.tokens;
   const by =
     lines.by &&
-    readsList(`${quoted(keys, picked[1])} is read by`, lines.by, rows, { act: "head-row" });
+    readsList(`${quoted(keys, picked[1])} is read by${where}`, lines.by, rows, { act: "head-row" });
   return [
-    h("p", { class: "row-words" }, isolated(rowWords(scene))),
+    h("p", { class: "row-words", title: MEANINGS }, isolated(rowWords(scene))),
     h(
       "div",
       { class: "lists" },
-      readsList(`${quoted(rows, picked[0])} reads from`, lines.from, keys, { act: "head-key" }),
+      readsList(`${asks} reads from${where}`, lines.from, keys, { act: "head-key" }),
       by || h("p", { class: "quiet" }, "Pick a key, too, and see which queries read it."),
     ),
     lines.note && h("p", { class: "quiet" }, lines.note),

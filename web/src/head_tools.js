@@ -3,6 +3,7 @@
 import { h } from "./dom.js";
 import { isAlike } from "./heads_needs.js";
 import { partOf, WINDOW } from "./heads_grid.js";
+import { exportCommand } from "./saving.js";
 import { headArg } from "./thumbs.js";
 
 /** @typedef {import("./heads_scene.js").HeadsScene} HeadsScene */
@@ -20,7 +21,13 @@ const AVERAGES = [
 const pressed = (act, arg, text, on) =>
   h(
     "button",
-    { type: "button", "data-act": act, "data-arg": arg, "aria-pressed": String(on) },
+    {
+      type: "button",
+      "data-act": act,
+      "data-arg": arg,
+      "aria-pressed": String(on),
+      tabindex: on ? 0 : -1,
+    },
     text,
   );
 
@@ -31,13 +38,7 @@ const choice = (name, buttons) =>
 /** @param {HeadsScene} scene */
 export function headTools(scene) {
   const { state, words, hasWords } = scene;
-  const { capture, stage } = state;
-  const layers = capture.layers.filter((_, other) => isAlike(state, other, stage)).length;
-  const possible = AVERAGES.filter(([name]) => {
-    const overLayers = name === "layers" || name === "both";
-    const overHeads = name === "heads" || name === "both";
-    return (!overLayers || layers > 1) && (!overHeads || capture.layers[stage].sizes.heads > 1);
-  });
+  const possible = AVERAGES.filter(([name]) => isPossible(state, name));
   return h(
     "div",
     { class: "head-tools" },
@@ -51,13 +52,26 @@ export function headTools(scene) {
         pressed("words", "0", "tokens", !words),
         pressed("words", "1", "words", words),
       ]),
-    compareTools(scene),
-    saveTools(),
   );
 }
 
+/**
+ * Is there more than one head in that mean?
+ * @param {HeadsScene["state"]} state
+ * @param {Average} name
+ */
+function isPossible(state, name) {
+  const { capture, stage, head } = state;
+  const { heads } = capture.layers[stage];
+  const alike = capture.layers.filter((_, other) => isAlike(state, other, stage));
+  if (name === "heads") return heads.length > 1;
+  if (name === "layers") return alike.filter((one) => one.heads.includes(heads[head])).length > 1;
+  if (name === "both") return alike.length > 1 && alike.flatMap((one) => one.heads).length > 1;
+  return true;
+}
+
 /** @param {HeadsScene} scene */
-function compareTools({ state, second }) {
+export function compareTools({ state, second }) {
   const { capture, stage, head } = state;
   const others = capture.layers.flatMap((layer, other) =>
     isAlike(state, other, stage)
@@ -86,7 +100,12 @@ function compareTools({ state, second }) {
   );
 }
 
-function saveTools() {
+/**
+ * Files of the shown grid, and the command that writes the capture where there is one.
+ * @param {HeadsScene["state"]} state
+ * @param {string} what  “save”, and which head where there are two
+ */
+export function saveTools({ capture, inFile }, what) {
   const save = (/** @type {string} */ kind) =>
     h(
       "button",
@@ -95,28 +114,30 @@ function saveTools() {
         class: "link",
         "data-act": "save",
         "data-arg": kind.toLowerCase(),
-        "aria-label": `save the grid as ${kind}`,
+        "aria-label": `${what} as ${kind}`,
       },
       kind,
     );
   return h(
     "span",
-    { class: "save", role: "group", "aria-label": "save" },
-    h("span", { class: "quiet" }, "save "),
+    { class: "save", role: "group", "aria-label": what },
+    h("span", { class: "quiet" }, `${what} as `),
     save("PNG"),
     save("SVG"),
     save("CSV"),
     save("JSON"),
-    h(
-      "button",
-      {
-        type: "button",
-        class: "link",
-        "data-act": "save-page",
-        title: "copies the command that writes this capture as one HTML file",
-      },
-      "one HTML file …",
-    ),
+    !inFile &&
+      exportCommand(capture) &&
+      h(
+        "button",
+        {
+          type: "button",
+          class: "link",
+          "data-act": "save-page",
+          title: "a command for your terminal: it writes this capture as one HTML file",
+        },
+        "copy the export command",
+      ),
   );
 }
 

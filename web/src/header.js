@@ -36,18 +36,20 @@ export function header({ info, capture, view }) {
 }
 
 /**
- * What can be opened, and what is open.
+ * What can be opened, and what is open: each by one name, at one place, opened or not.
  * @param {import("./types.js").CaptureInfo} capture
  */
 function shelf({ shelf: items, capture, source, title }) {
+  const name = titleOf(items.find(({ id }) => id === capture) ?? { source, title });
   const open = h(
     "span",
     {
       class: source === "lesson" ? "title" : "title own",
       "data-key": capture,
       "aria-current": "true",
+      title: titleOf({ source, title }),
     },
-    h("bdi", {}, titleOf({ source, title })),
+    h("bdi", {}, name),
   );
   if (items.length < 2) return open;
   const buttons = items.map((item) =>
@@ -61,7 +63,7 @@ function shelf({ shelf: items, capture, source, title }) {
             "data-key": item.id,
             "data-act": "capture",
             "data-arg": item.id,
-            title: item.title,
+            title: titleOf(item),
           },
           h("bdi", {}, titleOf(item)),
         ),

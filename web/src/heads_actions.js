@@ -145,7 +145,8 @@ export const HEAD_ACTIONS = {
     point: null,
   }),
   first: ({ state }, on) => ({ first: (on || String(Number(!state.first))) === "1" }),
-  compare: (_, head) => ({ compare: head ? headFrom(head) : null }),
+  compare: (_, head) =>
+    head ? { compare: headFrom(head), focus: "pair" } : { compare: null },
   wide: ({ state }) => ({ wide: !state.wide }),
   "close-head": ({ state }) => ({
     open: false,

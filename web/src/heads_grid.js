@@ -1,8 +1,10 @@
 // One opened head, or a mean: its grid decoded, its facts, the colours' range.
+import { axesOf } from "./capture_info.js";
 import { numbersIn } from "./frame.js";
 import { rangeOf } from "./heat_color.js";
 import { SINK } from "./heat_grid.js";
 import { headOrMean, span } from "./heads_needs.js";
+import { revive } from "./source.js";
 
 /** @typedef {import("./types.js").State} State */
 /** @typedef {import("./types.js").HeadAt} HeadAt */
@@ -87,9 +89,7 @@ export function headView(state, source, at, average) {
   const answer = source.answer("grid", asked);
   const told = source.answer("facts", place);
   const facts = told && !told.refused ? /** @type {Facts} */ (told.json) : null;
-  const waiting = state.info.options.sinks && hasFacts(state) && !told; // the sinks' column would move everything
-  const grid =
-    answer?.bytes && !waiting ? decoded(state, source, answer, words ? null : facts) : null;
+  const grid = answer?.bytes ? decoded(state, source, answer) : null;
   return {
     at,
     average,
@@ -116,13 +116,12 @@ export function headView(state, source, at, average) {
  * @param {State} state
  * @param {Source} source
  * @param {Answer} answer
- * @param {Facts | null} facts
  * @returns {Grid}
  */
-function decoded({ info }, source, answer, facts) {
+function decoded({ info, capture, stage, batch }, source, answer) {
   const { json, bytes } = answer;
   const [rows, columns] = json.shape;
-  return source.made(answer, facts?.sink ? "grid and sink" : "grid", () => {
+  return source.made(answer, "grid", () => {
     const count = rows * columns;
     const part = (/** @type {string[]} */ tokens, /** @type {[number, number]} */ [a, b]) =>
       b - a === tokens.length ? tokens : tokens.slice(a, b);
@@ -134,9 +133,22 @@ function decoded({ info }, source, answer, facts) {
       keyTokens: json.key_labels ?? part(info.key_tokens, json.keys),
       rowAt: json.row_labels ? 0 : json.rows[0],
       keyAt: json.key_labels ? 0 : json.keys[0],
-      sink: facts?.sink ? facts.sink.slice(json.rows[0], json.rows[1]) : null,
+      sink: revive(json.sink),
+      padded: paddedRows(axesOf(capture, stage, batch).queries.padding, json),
     };
   });
+}
+
+/**
+ * Which rows are only padding; null where none is.
+ * @param {[number, number][]} padding
+ * @param {{shape: [number, number], rows: [number, number], row_words: number[][] | null}} json
+ */
+function paddedRows(padding, { shape, rows, row_words: words }) {
+  if (!padding.length) return null;
+  const filler = (/** @type {number} */ token) =>
+    padding.some(([start, stop]) => start <= token && token < stop);
+  return Array.from({ length: shape[0] }, (_, r) => (words?.[r] ?? [rows[0] + r]).every(filler));
 }
 
 /**
@@ -152,7 +164,7 @@ export function lineOf(state, source, view, line) {
     "row" in line ? { rows: span(line.row, line.row + 1) } : { keys: span(line.key, line.key + 1) };
   const args = { ...headOrMean(state, view.at, view.average), ...part };
   const answer = source.answer("grid", args);
-  const grid = answer?.bytes ? decoded(state, source, answer, null) : null;
+  const grid = answer?.bytes ? decoded(state, source, answer) : null;
   return { args, grid, refused: answer?.refused ?? "" };
 }
 

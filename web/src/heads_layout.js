@@ -21,23 +21,27 @@ const NARROW = 600;
 const GAP = 24;
 const LONG = 240; // keys: more, and the grid needs the whole width
 const [LEAST, MOST, MOST_BELOW] = [23, 112, 56]; // pixels of a thumbnail
+const BETWEEN = 4; // pixels
+const LEAST_LABEL = 24; // its number
 const SINK_ROOM = 34;
 const LISTS = 320; // pixels of one list beside a grid
 
 /** @param {State} state @returns {Layout} */
 export function layoutOf(state) {
-  const { room, open, compare, info, capture } = state;
+  const { room, tall, open, compare, info, capture } = state;
   const narrow = room < NARROW;
   const page = Math.min(WIDEST, room) - (room < 860 ? 32 : 56);
   const long = info.sizes.kv_len > LONG || info.sizes.q_len > LONG;
   const beside = open && room >= BESIDE && !compare && !long;
   const name = !open ? "alone" : beside ? "beside" : "below";
-  const longest = Math.max(...capture.layers.map((layer) => layer.label.length));
-  const label = narrow ? 24 : Math.min(132, Math.max(62, 7 * longest + 12));
   const heads = Math.max(1, ...capture.layers.map(({ sizes }) => sizes.heads));
   const overview = beside ? OVERVIEW : page;
+  const longest = Math.max(...capture.layers.map((layer) => layer.label.length));
+  const wanted = Math.min(132, Math.max(62, 7 * longest + 12));
+  const left = overview - heads * (LEAST + BETWEEN); // a label is cut off before a thumbnail is
+  const label = narrow ? LEAST_LABEL : Math.max(LEAST_LABEL, Math.min(wanted, left));
   const most = name === "below" ? MOST_BELOW : MOST;
-  const thumb = Math.max(LEAST, Math.min(most, Math.floor((overview - label) / heads) - 4));
+  const thumb = Math.max(LEAST, Math.min(most, Math.floor((overview - label) / heads) - BETWEEN));
   const names = narrow ? 74 : 96;
   const both = compare && room >= 860 ? (page - GAP) / 2 : page;
   const figure = beside ? page - OVERVIEW - GAP : both;
@@ -53,7 +57,7 @@ export function layoutOf(state) {
       cellSize(
         rows,
         keys,
-        Math.max(LEAST_GRID, Math.min(width, sideOf(Math.max(rows, keys)))) -
+        Math.max(LEAST_GRID, Math.min(width, sideOf(Math.max(rows, keys), tall))) -
           (sink ? SINK_ROOM : 0),
       ),
   };
@@ -63,5 +67,15 @@ const LEAST_GRID = 180; // pixels of a grid: a narrower page scrolls it
 const [SIDE, LARGEST_SIDE] = [560, 760]; // it fits on a screen; larger where every token then has a label
 const LABEL = 11;
 
-/** Pixels that a side of so many tokens is given at most.  @param {number} tokens */
-const sideOf = (tokens) => Math.min(LARGEST_SIDE, Math.max(SIDE, LABEL * tokens));
+const ABOVE = 450; // pixels of the page above a grid's cells, and of the strip below
+
+/**
+ * Pixels that a side of so many tokens is given at most: what the window has left, unless labels
+ * need more.
+ * @param {number} tokens
+ * @param {number} tall
+ */
+function sideOf(tokens, tall) {
+  const labelled = Math.min(LARGEST_SIDE, Math.max(LABEL * tokens, SIDE / 2));
+  return Math.max(labelled, Math.min(SIDE, tall - ABOVE));
+}

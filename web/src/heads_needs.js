@@ -34,6 +34,25 @@ export const overviewArgs = ({ capture, batch }, stage) => ({
   batch: String(batch),
 });
 
+const PART = 2 ** 25; // weights of an overview that are asked for at once: others wait for it
+
+/**
+ * The overview of a layer, in parts of a few heads.
+ * @param {State} state
+ * @param {number} stage
+ * @returns {Args[]}
+ */
+export function overviewParts(state, stage) {
+  const { heads, q_len, kv_len } = state.capture.layers[stage].sizes;
+  const args = overviewArgs(state, stage);
+  const each = Math.max(1, Math.floor(PART / Math.max(1, q_len * kv_len)));
+  if (heads <= each) return [args];
+  return Array.from({ length: Math.ceil(heads / each) }, (_, part) => ({
+    ...args,
+    heads: span(part * each, Math.min(heads, (part + 1) * each)),
+  }));
+}
+
 /**
  * One token in every layer over the same tokens: asked of the first of these layers, so that
  * opening another head asks nothing new.

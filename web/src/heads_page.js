@@ -1,7 +1,7 @@
 // The heads view: the text and the thumbnails, the opened head beside or below them, the ledger of
 // the picked row.
 import { h } from "./dom.js";
-import { headPart } from "./head_part.js";
+import { headPart, readsPart } from "./head_part.js";
 import { layoutOf } from "./heads_layout.js";
 import { ledgerPart } from "./ledger.js";
 import { lightsOf } from "./lights.js";
@@ -24,6 +24,7 @@ export function headsMain(scene) {
     h("div", { class: "about-text" }, aboutPart(scene), textPart(scene)),
     overviewPart(scene, layout),
     headPart(scene, layout),
+    layout.name === "beside" && readsPart(scene),
     ledgerOf(scene),
   );
 }

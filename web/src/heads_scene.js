@@ -1,6 +1,6 @@
 // All that the heads view shows, derived from what a person chose and what the server told.
 import { axesOf } from "./capture_info.js";
-import { everywhereArgs, isAlike, overviewArgs } from "./heads_needs.js";
+import { everywhereArgs, isAlike, overviewParts } from "./heads_needs.js";
 import { byWords, headView, isWindowed, lineOf, placeOfToken } from "./heads_grid.js";
 import { numbersIn } from "./frame.js";
 import { readBy, readsFrom } from "./reads.js";
@@ -22,7 +22,7 @@ import { traceArgs } from "./source.js";
  * @property {number | null} previous_share
  * @property {number | null} sink
  *
- * @typedef {object} Overview  the thumbnails of one layer
+ * @typedef {object} Overview  the thumbnails of one layer, but of heads that are still on their way
  * @property {number} rows
  * @property {number} columns
  * @property {number} per
@@ -71,8 +71,7 @@ export function headsScene(state, source) {
     words: byWords(state),
     hasWords: queries.words !== null && keys.words !== null && !isWindowed(state),
     overview: (layer) => overviewOf(state, source, layer),
-    overviewRefused: (layer) =>
-      source.answer("overview", overviewArgs(state, layer))?.refused ?? "",
+    overviewRefused: (layer) => overviewRefused(state, source, layer),
     everywhere: (at) =>
       everywhere?.json?.layers.find((/** @type {any} */ one) => one.layer === at.stage)?.heads[
         at.head
@@ -102,16 +101,39 @@ const comparable = (state) =>
 
 /** @param {State} state @param {Source} source @param {number} stage @returns {Overview | null} */
 function overviewOf(state, source, stage) {
-  const answer = source.answer("overview", overviewArgs(state, stage));
-  if (!answer?.bytes) return null;
-  const { json, bytes } = answer;
-  return source.made(answer, "pictures", () => {
-    const cells = json.rows * json.columns;
-    const pictures = json.heads.map((/** @type {unknown} */ _, /** @type {number} */ i) =>
-      numbersIn(/** @type {Uint8Array} */ (bytes), Float32Array, 4 * i * cells, cells),
-    );
-    return { ...json, pictures };
-  });
+  /** @type {import("./source.js").Answer[]} */
+  const parts = [];
+  for (const args of overviewParts(state, stage)) {
+    const answer = source.answer("overview", args);
+    if (!answer?.bytes) break; // they are asked for in their order
+    parts.push(answer);
+  }
+  const last = parts.at(-1);
+  if (!last) return null;
+  return source.made(last, "pictures", () => ({
+    ...last.json,
+    heads: parts.flatMap(({ json }) => json.heads),
+    pictures: parts.flatMap(picturesOf),
+  }));
+}
+
+/** @param {import("./source.js").Answer} answer */
+function picturesOf({ json: { rows, columns, heads }, bytes }) {
+  const cells = rows * columns;
+  return heads.map((/** @type {unknown} */ _, /** @type {number} */ i) =>
+    numbersIn(/** @type {Uint8Array} */ (bytes), Float32Array, 4 * i * cells, cells),
+  );
+}
+
+/**
+ * The sentence that came instead.
+ * @param {State} state
+ * @param {Source} source
+ * @param {number} stage
+ */
+function overviewRefused(state, source, stage) {
+  const answers = overviewParts(state, stage).map((args) => source.answer("overview", args));
+  return answers.find((answer) => answer?.refused)?.refused ?? "";
 }
 
 /** @param {State} state @param {HeadView | null} view */
@@ -146,8 +168,8 @@ function linesOf(state, source, view) {
 }
 
 /**
- * What is missing, most urgent first: the open head before the thumbnails, and of these one layer
- * at a time, so that whatever is clicked waits for one answer at most.
+ * What is missing, most urgent first: the open head before the thumbnails, and of these one layer,
+ * or a part of one, at a time, so that whatever is clicked waits for one answer at most.
  * @param {HeadsScene} scene
  * @param {Source} source
  * @returns {[string, Args][]}
@@ -163,8 +185,10 @@ export function headNeeds({ state, first, second }, source) {
     if (state.key !== null)
       needs.push(["grid", lineOf(state, source, first, { key: state.key }).args]);
   }
-  const layers = state.capture.layers.map((_, stage) => overviewArgs(state, stage));
-  const next = layers.find((args) => !source.has("overview", args));
+  const parts = state.capture.layers.flatMap((_, stage) =>
+    overviewRefused(state, source, stage) ? [] : overviewParts(state, stage),
+  );
+  const next = parts.find((args) => !source.has("overview", args));
   if (next) needs.push(["overview", next]);
   return needs;
 }

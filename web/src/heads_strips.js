@@ -1,4 +1,5 @@
 // The numbers of the strips beside a grid, for the rows and keys that it shows.
+import { stripScale } from "./heat_strips.js";
 
 /** @typedef {import("./heads_scene.js").HeadsScene} HeadsScene */
 /** @typedef {import("./heads_grid.js").HeadView} HeadView */
@@ -22,14 +23,32 @@ export function stripsOf({ words }, { grid, facts }) {
   };
 }
 
+/**
+ * Two heads beside each other have one scale for each kind of strip.
+ * @param {HeadsScene} scene
+ * @returns {{entropy: import("./heat_strips.js").Scale, received: import("./heat_strips.js").Scale}}
+ */
+export function stripScales(scene) {
+  const strips = [scene.first, scene.second].flatMap((view) =>
+    view?.grid ? [stripsOf(scene, view)] : [],
+  );
+  const all = (/** @type {"entropy" | "received"} */ name) =>
+    strips.flatMap((one) => Array.from(one[name]));
+  return {
+    entropy: stripScale(all("entropy")),
+    received: stripScale(all("received"), { log: true }),
+  };
+}
+
 /** @param {Grid} grid */
-function summed({ shape: [rows, columns], weights }) {
+function summed({ shape: [rows, columns], weights, padded }) {
   const entropy = new Float64Array(rows);
   const received = new Float64Array(columns);
   for (let i = 0; i < weights.length; i++) {
     const weight = weights[i];
-    received[i % columns] += weight;
-    if (weight !== 0) entropy[Math.floor(i / columns)] -= weight * Math.log(weight);
+    const r = Math.floor(i / columns);
+    if (!padded?.[r]) received[i % columns] += weight;
+    if (weight !== 0) entropy[r] -= weight * Math.log(weight);
   }
   return { entropy, received };
 }

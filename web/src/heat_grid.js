@@ -19,6 +19,7 @@ import { h } from "./dom.js";
  * @property {number} rowAt  the position of the first row
  * @property {number} keyAt
  * @property {number[] | null} sink  the mass that each row leaves to its sink
+ * @property {boolean[] | null} [padded]  rows that are only padding: what they read does not count
  */
 
 export const SINK = -1;

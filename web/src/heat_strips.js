@@ -50,13 +50,12 @@ export function barShare(x, { low, high, log }) {
  * down from the grid.
  * @param {HTMLCanvasElement} canvas
  * @param {ArrayLike<number>} numbers
- * @param {{vertical: boolean, cell: number, colors: Colors, log?: boolean, high?: number | null,
+ * @param {{vertical: boolean, cell: number, colors: Colors, scale: Scale,
  *   picked?: number | null, thickness?: number, ratio?: number}} options  `picked` is an index
  */
 export function paintStrip(canvas, numbers, options) {
-  const { vertical, cell, colors, picked = null, thickness = THICKNESS } = options;
+  const { vertical, cell, colors, scale, picked = null, thickness = THICKNESS } = options;
   const { ratio = globalThis.devicePixelRatio || 1 } = options;
-  const scale = stripScale(numbers, options);
   const length = numbers.length * cell;
   const pen = sized(canvas, vertical ? thickness : length, vertical ? length : thickness, ratio);
   const gap = cell >= 6 ? 1 : 0;
@@ -77,7 +76,6 @@ export function paintStrip(canvas, numbers, options) {
     if (Number.isNaN(share)) fill(i, 0.5, colors.nan);
     else fill(i, share, i === picked ? colors.focus : colors.bar);
   }
-  return scale;
 }
 
 /**

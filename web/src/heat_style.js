@@ -4,7 +4,7 @@
 export const HEAT_CSS = `
 .heat-axis { position: relative; font-size: 11px; line-height: 1; color: var(--soft); }
 .heat-axis.rows { height: var(--length); width: var(--names, 96px); }
-.heat-axis.keys { width: var(--length); height: var(--names, 96px); }
+.heat-axis.keys { width: var(--length); height: var(--above, 96px); }
 .heat-label { position: absolute; display: flex; align-items: center; gap: 3px; white-space: pre; border-radius: 3px; font-size: 11px; line-height: 1; }
 .heat-label bdi { overflow: hidden; text-overflow: ellipsis; min-inline-size: 0; padding-block: 1px; }
 .heat-label small { flex: none; font-size: 9.5px; opacity: .85; }
@@ -32,13 +32,13 @@ button.heat-label:hover, .heat-label.hover { color: var(--ink); background: var(
 .reads th[scope=row], .reads thead th:first-child { text-align: left; padding-left: 0; width: 42%; overflow: hidden; }
 .reads tbody tr:nth-child(odd) > * { background: color-mix(in srgb, var(--faint) 60%, transparent); }
 .reads th .chip { max-width: 100%; overflow: hidden; font-size: 12px; padding: 0 6px; } .reads .sink { font-style: italic; padding-left: 6px; }
-.reads .weight { position: relative; }
-.reads .weight::before { content: ""; position: absolute; left: 0; bottom: 1px; height: 3px; width: calc(100% * var(--w)); background: var(--edge); border-radius: 1px; }
+.reads .weight { position: relative; isolation: isolate; }
+.reads .weight::before { content: ""; position: absolute; z-index: -1; left: 0; top: 4px; bottom: 4px; width: calc(100% * var(--w)); background: color-mix(in srgb, var(--focus) 24%, transparent); border-radius: 2px; }
 .reads .so-far, .reads-rest { color: var(--soft); font-size: 12.5px; }
 
 @media (pointer: coarse) { .reads th, .reads td { padding-top: 6px; padding-bottom: 6px; } }
 @media (forced-colors: active) {
   .heat-ramp, .heat-swatch i { forced-color-adjust: none; } .heat-label.picked { outline: 1px solid Highlight; }
-  .reads .weight::before { background: CanvasText; }
+  .reads .weight::before { background: none; border: solid CanvasText; border-width: 0 0 2px; }
 }
 `;

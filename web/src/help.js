@@ -32,11 +32,54 @@ const HEAD_KEYS = [
   [["W"], "words instead of tokens"],
   [["F"], "colours with or without the first key"],
   [["R"], "textbook or shifted reading of softmax"],
+  [["G"], "to the grid of the opened head"],
+  [["S"], "to the steps of the picked row, below"],
   [["Escape"], "back to the thumbnails"],
   [["V"], "heads or steps"],
   [["C"], "copy the ledger as text"],
   [["L"], "copy a link to this place"],
 ];
+
+/** @type {readonly [string, string][]} */
+const WORDS = [
+  [
+    "entropy",
+    "of a row: 0 where one key gets all weight; log of the number of keys where all get " +
+      "the same. In nats",
+  ],
+  [
+    "first-token share",
+    "the weight that the first token gets, as a mean over the queries that see two keys " +
+      "or more",
+  ],
+  [
+    "token-before share",
+    "the weight that each query gives to the token just before it, as a mean over the " +
+      "queries",
+  ],
+  ["received", "what a key gets from all queries together"],
+  [
+    "sink",
+    "a share that a learned sink takes: no key reads it. Only models that learned sinks " +
+      "have it",
+  ],
+  ["so far", "in a list: the share of all that is read, by this line and those above it"],
+  [
+    "textbook, shifted",
+    "softmax as it is written; and as programs compute it, with the row's largest score " +
+      "subtracted first. The weights are the same",
+  ],
+  [
+    "colours of tokens",
+    "only names: they tell one token from another, here and in the ledger, and measure " +
+      "nothing",
+  ],
+];
+
+/** What the words beside the numbers mean, where they stand. */
+export const MEANINGS = WORDS.slice(0, 3)
+  .map(([word, text]) => `${word}: ${text}.`)
+  .join("\n");
 
 /** @param {readonly string[]} keys */
 const keysOf = (keys) =>
@@ -48,13 +91,18 @@ export function helpDialog() {
     list.map(([keys, text]) =>
       h("tr", {}, h("th", { scope: "row" }, keysOf(keys)), h("td", {}, text)),
     );
+  const meanings = WORDS.map(([word, text]) =>
+    h("tr", {}, h("th", { scope: "row" }, word), h("td", {}, text)),
+  );
   const dialog = h(
     "dialog",
     { class: "help", "aria-labelledby": "help-title" },
-    h("h2", { id: "help-title" }, "Keys"),
+    h("h2", { id: "help-title", tabindex: -1, autofocus: true }, "Keys"),
     h("table", {}, h("tbody", {}, rows(KEYS))),
     h("h2", {}, "In the view of heads"),
     h("table", {}, h("tbody", {}, rows(HEAD_KEYS))),
+    h("h2", {}, "Words"),
+    h("table", {}, h("tbody", {}, meanings)),
     h("form", { method: "dialog" }, h("button", { class: "plain" }, "Close")),
   );
   return /** @type {HTMLDialogElement} */ (dialog);
@@ -78,6 +126,8 @@ export function headsFooter() {
     [["←", "→", "↑", "↓"], "move"],
     [["Enter"], "open, pick"],
     [[",", "."], "query"],
+    [["G"], "grid"],
+    [["S"], "steps of the row"],
     [["W"], "words"],
     [["F"], "colours"],
     [["Escape"], "thumbnails"],
@@ -90,8 +140,8 @@ export function headsFooter() {
   );
 }
 
-/** @param {number} queries */
-export function footer(queries) {
+/** @param {number} queries @param {boolean} lesson  the exercise stands beside it */
+export function footer(queries, lesson) {
   const pairs = /** @type {[string[], string][]} */ ([
     [["Space"], "next step"],
     [["Backspace"], "back"],
@@ -99,7 +149,7 @@ export function footer(queries) {
     [["↑", "↓"], "step"],
     [queries > 1 ? ["1", "…", String(Math.min(9, queries))] : ["1"], "query"],
     [["E"], "change numbers"],
-    [["X"], "exercise"],
+    ...(lesson ? [[["X"], "exercise"]] : []),
     [["?"], "all keys"],
   ]);
   return h(

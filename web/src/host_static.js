@@ -4,7 +4,8 @@ import { traceRow } from "./arithmetic.js";
 import { HostError } from "./host_error.js";
 import { refuse, whole, wholes, word } from "./static_arguments.js";
 import { openData } from "./static_data.js";
-import { everywhere, facts, grid, overview } from "./static_heads.js";
+import { everywhere, facts, grid } from "./static_heads.js";
+import { overview } from "./static_overview.js";
 import { exact } from "./static_rectangles.js";
 
 /** @typedef {import("./static_arguments.js").Args} Args */
@@ -24,7 +25,7 @@ const OPERATIONS = {
   arrays: { names: HEAD, answer: arrays },
   trace: { names: [...HEAD, "row", "top"], answer: trace },
   weights: { names: [...HEAD, "rows", "keys"], answer: weights },
-  overview: { names: ["capture", "layer", "batch"], answer: overview },
+  overview: { names: ["capture", "layer", "batch", "heads"], answer: overview },
   grid: { names: [...HEAD, "like", "rows", "keys", "words"], answer: grid },
   facts: { names: [...HEAD, "like"], answer: facts },
   everywhere: { names: ["capture", "layer", "batch", "query"], answer: everywhere },
@@ -48,6 +49,7 @@ export function hostOf(text) {
   /** @type {Opened | null} */
   let file = null;
   return {
+    inFile: true,
     async call(op, args = {}) {
       file ??= openText(text);
       if (!Object.hasOwn(OPERATIONS, op))
@@ -119,10 +121,11 @@ function trace(file, args) {
 
 /** A few weights, as lists.  @param {Opened} file @param {Args} args */
 async function weights(file, args) {
-  const head = file.head(placeOf(file, args));
+  const place = placeOf(file, args);
+  const head = file.head(place);
   const rows = wholes(args, "rows", head.q_len, MOST_CELLS);
   const keys = wholes(args, "keys", head.kv_len, MOST_CELLS);
-  const part = await exact(head, rows, keys);
+  const part = await exact(file, [place], rows, keys);
   const lines = rows.map((_, i) => [i * keys.length, (i + 1) * keys.length]);
   return only({
     weights: lines.map(([start, stop]) => Array.from(part.weights.slice(start, stop))),

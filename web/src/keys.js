@@ -56,6 +56,8 @@ const HEADS = {
   ".": ["ask-by", "1"],
   w: ["words", ""],
   f: ["first", ""],
+  g: ["to-grid", ""],
+  s: ["row-steps", ""],
   r: ["reading", "other"],
   c: ["copy", ""],
   l: ["link", ""],
@@ -63,6 +65,9 @@ const HEADS = {
   "?": ["help", ""],
   Escape: ["leave", ""],
 };
+
+/** Groups of which Tab reaches one button and the arrow keys the others. */
+export const ROVING = ".choice, .reads";
 
 /** Where the arrow keys move what; elsewhere they scroll.  @type {[string, string][]} */
 const REGIONS = [
@@ -103,6 +108,7 @@ export function actionOf(event, target, view) {
  */
 function headsAction({ key, shiftKey }, target) {
   if (key in ARROWS) {
+    if (target?.closest(ROVING)) return ["rove", ARROWS[key]];
     const region = REGIONS.find(([selector]) => target?.closest(selector));
     return region ? [region[1], ARROWS[key]] : null;
   }

@@ -2,6 +2,7 @@
 import { chip, tokenName } from "./chip.js";
 import { colorClass } from "./color.js";
 import { h } from "./dom.js";
+import { headName } from "./heads_words.js";
 import { breadth } from "./numbers.js";
 import { readable } from "./readable.js";
 import { readout } from "./readout.js";
@@ -29,10 +30,11 @@ import { columnsOf, ledgerRows, rowNote, stepName } from "./steps.js";
  */
 export function ledgerPart(scene, lights, { whole = false } = {}) {
   const { state, tokens, record } = scene;
+  const where = whole ? `, in ${headName(state.capture, state)}` : "";
   const title = h(
     "h2",
-    { id: "ledger-title" },
-    `What token ${tokenName(tokens, state.row)} reads, step by step`,
+    { id: "ledger-title", tabindex: whole ? -1 : null },
+    `What token ${tokenName(tokens, state.row)} reads, step by step${where}`,
   );
   const note = record && isUnfolded("exp", state.step) ? rowNote(record, state.reading) : null;
   return h(
@@ -54,10 +56,17 @@ export function ledgerPart(scene, lights, { whole = false } = {}) {
   );
 }
 
+const READINGS = {
+  textbook: "softmax as it is written: exp of each score, divided by their sum",
+  shifted:
+    "softmax as programs compute it: the row's largest score is subtracted first, so that exp " +
+    "never overflows; the weights are the same",
+};
+
 /** Scale and the two readings of softmax.  @param {Scene} scene @param {boolean} whole */
 function switches({ state }, whole) {
   const { editable, editable_reason: reason } = state.info;
-  const reading = (/** @type {string} */ name) =>
+  const reading = (/** @type {"textbook" | "shifted"} */ name) =>
     h(
       "button",
       {
@@ -65,6 +74,7 @@ function switches({ state }, whole) {
         "data-act": "reading",
         "data-arg": name,
         "aria-pressed": String(state.reading === name),
+        title: READINGS[name],
       },
       name,
     );

@@ -1,6 +1,6 @@
 // One listener for each kind of event: what was meant stands in data-act and data-arg.
 import { markEdges } from "./edges.js";
-import { actionOf } from "./keys.js";
+import { actionOf, jump, ROVING } from "./keys.js";
 import { clickedCell, pointed, unpointed } from "./listen_heads.js";
 
 /** @typedef {import("./types.js").State} State */
@@ -160,5 +160,18 @@ function pressed(event, root, shadow, { act, state }) {
   const action = actionOf(event, target, state().view);
   if (!action) return;
   event.preventDefault();
-  act(...action);
+  if (action[0] === "rove") rove(target, action[1]);
+  else act(...action);
+}
+
+/**
+ * From one button of a group to another; what is shown stays as it is.
+ * @param {Element | null} target
+ * @param {string} way
+ */
+function rove(target, way) {
+  const buttons = [...(target?.closest(ROVING)?.querySelectorAll("button") ?? [])];
+  const by = jump(way).find((step) => step !== 0) ?? 0;
+  const at = buttons.indexOf(/** @type {HTMLButtonElement} */ (target)) + by;
+  buttons[Math.max(0, Math.min(at, buttons.length - 1))]?.focus();
 }

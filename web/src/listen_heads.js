@@ -49,8 +49,14 @@ export function unpointed({ state, glance }) {
   if (state().point || state().over) glance({ point: null, over: null });
 }
 
-/** @param {PointerEvent} event @param {Hands} hands */
+/**
+ * The cell that the line names is picked: a click's own place is rounded to whole pixels, and cells
+ * may be that small.
+ * @param {PointerEvent} event
+ * @param {Hands} hands
+ */
 export function clickedCell(event, hands) {
   const pair = pairAt(event, hands);
-  if (pair) hands.act("pick", pair.join(":"));
+  const named = event.pointerType === "mouse" ? hands.state().point : null;
+  if (pair) hands.act("pick", (named ?? pair).join(":"));
 }

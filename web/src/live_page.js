@@ -25,6 +25,7 @@ const FOCUS = /** @type {Record<string, string[]>} */ ({
   verdict: [".verdict .plain", "form input[aria-invalid]", "form input:checked", "form input"],
   head: ["#head-title"],
   cells: [".heat-cells"],
+  steps: ["table.ledger [tabindex='0']", "#ledger-title"],
   thumb: [".thumb[tabindex='0']"],
   piece: [".piece[tabindex='0']"],
 });
@@ -70,12 +71,12 @@ export function livePage(root, shadow, page, source, first) {
     if (drawn) paint(shadow, drawn);
     markEdges(shadow);
     root.dataset.state = waiting ? "loading" : "ready";
-    announce(root, state);
+    if (!state.going) announce(root, state);
     const needs = drawn ? headNeeds(drawn, source) : needsOf(sceneOf(state, source));
     for (const [op, args] of state.offline ? [] : needs) {
       if (!source.has(op, args) && !source.asking(op, args)) void wait(source.need(op, args));
     }
-    if (focus) focusOn(shadow, FOCUS[focus]);
+    if (focus) focusOn(shadow, focus);
   };
 
   /** @param {Partial<State>} changes */
@@ -121,25 +122,36 @@ export function sentenceOf(error) {
   throw error;
 }
 
-/** @param {ShadowRoot} shadow @param {string[]} selectors */
-function focusOn(shadow, selectors) {
+/** What comes into sight without the focus, or above what gets it. */
+const SIGHT = /** @type {Record<string, string>} */ ({
+  top: ".page",
+  pair: ".head-part",
+  cells: ".head-part",
+  steps: ".row-steps",
+});
+
+/** @param {ShadowRoot} shadow @param {string} name */
+function focusOn(shadow, name) {
+  const shown = SIGHT[name] && shadow.querySelector(SIGHT[name]);
+  if (shown) bringUp(shown);
+  const selectors = FOCUS[name] ?? [];
   const found = selectors.map((selector) => shadow.querySelector(selector));
   const element = found.find((candidate) => candidate !== null);
   if (!(element instanceof HTMLElement)) return;
-  element.focus({ preventScroll: element.matches(".headline, .heat-cells") });
-  if (element.matches(".headline")) scrollTo(element);
+  element.focus({ preventScroll: element.matches(".headline") || shown !== undefined });
+  if (element.matches(".headline")) bringUp(element);
   if (element.matches("table.ledger td:not(.margin)"))
     element.scrollIntoView({ block: "nearest", inline: "nearest" }); // not behind a sticky column
   if (element instanceof HTMLInputElement && element.matches(".edit")) element.select();
 }
 
 /**
- * Bring a heading to the top, unless the reader already has it before him.
- * @param {HTMLElement} heading
+ * Bring a heading or a part to the top, unless the reader already has it before him.
+ * @param {Element} part
  */
-function scrollTo(heading) {
-  const { top } = heading.getBoundingClientRect();
+function bringUp(part) {
+  const { top } = part.getBoundingClientRect();
   if (top >= 0 && top < innerHeight / 3) return;
-  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  heading.scrollIntoView({ block: "start", behavior: still ? "auto" : "smooth" });
+  const quick = !part.matches(".headline") || matchMedia("(prefers-reduced-motion)").matches;
+  part.scrollIntoView({ block: "start", behavior: quick ? "auto" : "smooth" });
 }

@@ -78,7 +78,7 @@ function start(root, shadow, page, host, first) {
   const source = createSource(host, first.info.limits.ledger_keys);
   const dialogs = { help: helpDialog(), copy: copyDialog() };
   shadow.append(dialogs.help, dialogs.copy);
-  const sized = { room: root.clientWidth, theme: themeNow() };
+  const sized = { room: root.clientWidth, tall: innerHeight, theme: themeNow(), inFile: host.inFile ?? false };
   const live = livePage(root, shadow, page, source, { ...first, ...sized });
   const errand = errands({ ...live, source, dialogs });
   /** @param {string} name @param {string} argument */
@@ -94,7 +94,7 @@ function start(root, shadow, page, host, first) {
     act("retry", ""); // a new link to a viewer that was started again
   });
   const unsized = followSize(root, live);
-  live.update({});
+  live.update({ focus: live.state().compare ? "pair" : undefined });
   errand.turn("");
   return () => {
     stop();
@@ -111,7 +111,7 @@ const DARK = "(prefers-color-scheme: dark)";
 const themeNow = () => (matchMedia(DARK).matches ? "dark" : "light");
 
 /**
- * Draw anew where the page's width or its scheme changes.
+ * Draw anew where the page's width, the window's height or the scheme changes.
  * @param {HTMLElement} root
  * @param {import("./live_page.js").LivePage} live
  * @returns {() => void} what stops it
@@ -123,6 +123,7 @@ function followSize(root, { state, update }) {
   observer.observe(root);
   const stopping = new AbortController();
   const { signal } = stopping;
+  addEventListener("resize", () => update({ tall: innerHeight }), { signal });
   const scheme = matchMedia(DARK);
   scheme.addEventListener("change", () => update({ theme: themeNow() }), { signal });
   return () => {

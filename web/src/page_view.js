@@ -35,23 +35,29 @@ export function pageView(scene) {
     ];
   }
   const lights = litBy(scene);
+  const lesson = state.info.source === "lesson";
   return [
     header(state),
     ...notices(state),
     h(
       "main",
-      { "data-key": "main", class: state.info.source === "lesson" ? "" : "wide" },
-      h("div", { class: "left" }, tokensTable(scene, lights), contentsPart(state)),
+      { "data-key": "main", class: lesson ? "" : "wide" },
+      h("div", { class: "left" }, tokensTable(scene, lights), lesson && contentsPart(state)),
       h(
         "div",
         { class: "center" },
         ledgerPart(scene, lights),
         state.layer && hasLayer(scene) ? layerPart(scene) : null,
-        articlePart(state),
+        lesson && articlePart(state),
       ),
-      h("div", { class: "right" }, gridPart(scene, lights), turnPart(state), recapPart(state)),
+      h(
+        "div",
+        { class: "right" },
+        gridPart(scene, lights),
+        lesson && [turnPart(state), recapPart(state)],
+      ),
     ),
-    footer(scene.tokens.length),
+    footer(scene.tokens.length, lesson),
   ];
 }
 

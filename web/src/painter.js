@@ -6,7 +6,7 @@ import { heatColors } from "./heat_color.js";
 import { paintGrid, paintOverlay, paintThumbnail } from "./heat_grid.js";
 import { rangeIn } from "./heads_grid.js";
 import { isAlike } from "./heads_needs.js";
-import { stripsOf } from "./heads_strips.js";
+import { stripScales, stripsOf } from "./heads_strips.js";
 import { layoutOf } from "./heads_layout.js";
 
 /** @typedef {import("./heads_scene.js").HeadsScene} HeadsScene */
@@ -75,14 +75,16 @@ function workOf(studio, kind, which) {
     };
   }
   const { entropy, received } = stripsOf(scene, view);
+  const scales = stripScales(scene);
   const vertical = kind === "entropy";
   const numbers = vertical ? entropy : received;
+  const scale = vertical ? scales.entropy : scales.received;
   const at = vertical ? row : key;
   const picked = at === null ? null : at - (vertical ? grid.rowAt : grid.keyAt);
   return {
-    picture: [grid, view.facts, kind, cell, picked],
+    picture: [grid, view.facts, kind, cell, picked, scale.low, scale.high],
     paint: (canvas) => {
-      paintStrip(canvas, numbers, { vertical, cell, colors, log: !vertical, picked });
+      paintStrip(canvas, numbers, { vertical, cell, colors, scale, picked });
     },
   };
 }
@@ -92,16 +94,17 @@ function thumbWork({ scene, layout, colors }, which) {
   const { state } = scene;
   const [stage, head] = which.split(".").map(Number);
   const overview = scene.overview(stage);
-  if (!overview) return null;
-  const { rows, columns, per, pictures } = overview;
+  const values = overview?.pictures[head];
+  if (!overview || !values) return null; // on its way
+  const { rows, columns, per } = overview;
   const marked = state.picked && isAlike(state, stage, state.stage);
   const markRow = marked ? Math.floor(state.row / per) : null;
   return {
-    picture: [overview, markRow, state.first, layout.thumb],
+    picture: [values, markRow, state.first, layout.thumb],
     paint: (canvas) => {
       const cell = layout.thumb / Math.max(rows, columns);
-      const range = thumbRange(pictures[head], columns, state.first);
-      paintThumbnail(canvas, pictures[head], rows, columns, { markRow, colors, range, cell });
+      const range = thumbRange(values, columns, state.first);
+      paintThumbnail(canvas, values, rows, columns, { markRow, colors, range, cell });
     },
   };
 }

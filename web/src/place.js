@@ -1,12 +1,29 @@
 // The address bar, where there is one: in a frame without an address of its own nothing is kept.
 import { toHash } from "./url.js";
 
-/** @param {import("./types.js").State} state */
+/**
+ * What the browser's Back leads back to: another capture, another view, another head.
+ * @param {import("./types.js").State} state
+ */
+function placeOf({ capture, view, open, stage, head }) {
+  const at = view === "steps" || open ? `${stage}.${head}` : "all";
+  return `${capture.capture} ${view} ${at}`;
+}
+
+/**
+ * A new place is a new entry of the history, which holds its name; all else changes the entry.
+ * @param {import("./types.js").State} state
+ */
 export function writeHash(state) {
   try {
     const address = `${location.pathname}${location.search}#${toHash(state)}`;
-    if (`${location.pathname}${location.search}${location.hash}` !== address)
-      history.replaceState(null, "", address);
+    const place = placeOf(state);
+    const before = history.state?.place;
+    const there = `${location.pathname}${location.search}${location.hash}` === address;
+    if (there && before === place) return;
+    if (there || before === undefined || before === place)
+      history.replaceState({ place }, "", address);
+    else history.pushState({ place }, "", address);
   } catch {
     // about:srcdoc has no history
   }

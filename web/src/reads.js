@@ -14,6 +14,7 @@ import { rounded } from "./numbers.js";
  */
 
 const MOST = 12; // lines of a list
+const SO_FAR = "the share of all that is read here, by this line and those above it";
 
 /**
  * The visible keys of a row, the largest weight first; with the sink, where it takes a share. Read
@@ -35,18 +36,20 @@ export function readsFrom({ shape: [rows, columns], weights, visible, rowAt, key
 }
 
 /**
- * The rows that see a key, the largest weight first.
+ * The rows that see a key, the largest weight first; padding reads nothing.
  * @param {Grid} grid
  * @param {number} key a position
  * @returns {Entry[]}
  */
-export function readBy({ shape: [rows, columns], weights, visible, rowAt, keyAt }, key) {
+export function readBy(grid, key) {
+  const { weights, visible, rowAt, keyAt, padded } = grid;
+  const [rows, columns] = grid.shape;
   const c = key - keyAt;
   if (c < 0 || c >= columns) return [];
   const entries = [];
   for (let r = 0; r < rows; r += 1) {
     const i = r * columns + c;
-    if (visible[i]) entries.push({ index: rowAt + r, weight: weights[i] });
+    if (visible[i] && !padded?.[r]) entries.push({ index: rowAt + r, weight: weights[i] });
   }
   return shared(entries);
 }
@@ -116,7 +119,9 @@ export function readsList(title, entries, tokens, options = {}) {
  * @param {string | null} act
  */
 function table(id, entries, tokens, act) {
-  const head = ["token", "weight", "so far"].map((word) => h("th", { scope: "col" }, word));
+  const head = ["token", "weight", "so far"].map((word) =>
+    h("th", { scope: "col", title: word === "so far" ? SO_FAR : null }, word),
+  );
   return h(
     "table",
     { class: "reads", "aria-labelledby": id },
@@ -124,7 +129,7 @@ function table(id, entries, tokens, act) {
     h(
       "tbody",
       {},
-      entries.map((entry) => line(entry, tokens, act)),
+      entries.map((entry, i) => line(entry, tokens, act, i)),
     ),
   );
 }
@@ -133,13 +138,14 @@ function table(id, entries, tokens, act) {
  * @param {Entry} entry
  * @param {readonly string[]} tokens
  * @param {string | null} act
+ * @param {number} at  Tab reaches the first line; arrows lead to the others
  */
-function line({ index, weight, share }, tokens, act) {
+function line({ index, weight, share }, tokens, act, at) {
   const bar = Number.isFinite(weight) ? Math.max(0, Math.min(1, weight)) : 0;
   return h(
     "tr",
     { "data-key": String(index) },
-    h("th", { scope: "row" }, nameOf(index, tokens, act)),
+    h("th", { scope: "row" }, nameOf(index, tokens, act, at)),
     h(
       "td",
       { class: "weight", vars: { "--w": String(bar) }, title: String(weight) },
@@ -153,13 +159,15 @@ function line({ index, weight, share }, tokens, act) {
  * @param {number} index
  * @param {readonly string[]} tokens
  * @param {string | null} act
+ * @param {number} at
  */
-function nameOf(index, tokens, act) {
+function nameOf(index, tokens, act, at) {
   if (index === SINK) return h("span", { class: "sink" }, "sink");
   if (!act) return chip(tokens, index);
   return chip(tokens, index, {
     "data-act": act,
     "data-arg": index,
+    tabindex: at === 0 ? 0 : -1,
     "aria-label": `pick ${tokenName(tokens, index)}`,
   });
 }

@@ -36,10 +36,12 @@ export async function saveGrid(scene, kind) {
 }
 
 /**
- * The command that writes what is open as one HTML file.
+ * The command that writes what is open as one HTML file; null where a model was run for this page
+ * alone: there is nothing yet that a command could name.
  * @param {import("./types.js").CaptureInfo} capture
  */
-export function exportCommand({ capture, source }) {
+export function exportCommand({ capture, source, about }) {
+  if (source === "lookup" && about.made) return null;
   if (source === "lookup") return 'sl.export_html(look, "page.html")';
   return `softlookup export ${capture === "given" ? "FILE" : capture} -o page.html`;
 }

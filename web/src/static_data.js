@@ -86,10 +86,6 @@ function headOf(data, read, { layer, batch, head }) {
     const numbers = read(which, (batch * heads + at) * length * size, length * size);
     return Array.from({ length }, (_, i) => numbers.slice(i * size, (i + 1) * size));
   };
-  const overlay = (/** @type {number} */ which, /** @type {number} */ row) => {
-    const some = (/** @type {number} */ start, /** @type {number} */ n) => read(which, start, n);
-    return overlayRow(arrays[which].shape, some, [batch, head, row], kv_len);
-  };
   const whole = {
     tokens: info.axes[queries[queries.length > 1 ? batch : 0]].tokens,
     key_tokens: info.axes[keys[keys.length > 1 ? batch : 0]].tokens,
@@ -102,19 +98,30 @@ function headOf(data, read, { layer, batch, head }) {
     q_offset: stored.q_offset && stored.q_offset[batch],
     value_dim: value_dim ?? 0,
   };
+  const overlay = (/** @type {number} */ which, /** @type {number} */ row) => {
+    const some = (/** @type {number} */ start, /** @type {number} */ n) => read(which, start, n);
+    return overlayRow(arrays[which].shape, some, [batch, head, row], kv_len);
+  };
+  return { q_len, kv_len, whole, row: rowsOf(whole, stored, kv_len, overlay) };
+}
+
+/**
+ * What one row adds to what all of them share: which keys it sees, and its bias.
+ * @param {Head["whole"]} whole
+ * @param {LayerData} stored
+ * @param {number} kv_len
+ * @param {(which: number, row: number) => number[]} overlay
+ * @returns {Head["row"]}
+ */
+function rowsOf(whole, { visible, bias }, kv_len, overlay) {
   const all = Array.from({ length: kv_len }, () => true);
   const sees = (/** @type {number} */ row) =>
-    stored.visible === null ? all : overlay(stored.visible, row).map((bit) => bit === 1);
-  return {
-    q_len,
-    kv_len,
-    whole,
-    row: (row) => ({
-      ...whole,
-      visible: only(row, sees(row)),
-      bias: stored.bias === null ? null : only(row, overlay(stored.bias, row)),
-    }),
-  };
+    visible === null ? all : overlay(visible, row).map((bit) => bit === 1);
+  return (row) => ({
+    ...whole,
+    visible: only(row, sees(row)),
+    bias: bias === null ? null : only(row, overlay(bias, row)),
+  });
 }
 
 /**

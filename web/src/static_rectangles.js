@@ -3,7 +3,8 @@
 import { readRow } from "./arithmetic.js";
 import { refuse } from "./static_arguments.js";
 
-/** @typedef {import("./static_data.js").Head} Head */
+/** @typedef {import("./static_data.js").Opened} Opened */
+/** @typedef {import("./static_data.js").Place} Place */
 /** @typedef {import("./static_data.js").Words} Words */
 
 /**
@@ -11,7 +12,8 @@ import { refuse } from "./static_arguments.js";
  * @property {number} rows
  * @property {number} keys
  * @property {Float64Array} weights
- * @property {Uint8Array} visible
+ * @property {Uint8Array} visible  1 where any head sees the pair
+ * @property {Float64Array | null} sink  the share of each row's sink; null where no head has one
  */
 
 const MOST_WORK = 2 ** 28; // weights that are worked out for one answer
@@ -28,52 +30,66 @@ export function pacer() {
 }
 
 /**
- * The weights of some rows and keys of one head, each as in its trace.
- * @param {Head} head
+ * The mean of some rows and keys of heads of one size; of one head each row is as in its trace.
+ * @param {Opened} file
+ * @param {Place[]} places
  * @param {number[]} rows
  * @param {number[]} keys
  * @returns {Promise<Rectangle>}
  */
-export async function exact(head, rows, keys) {
-  const work = rows.length * head.kv_len;
-  if (work > MOST_WORK) {
-    const [most, now] = [MOST_WORK, work].map((n) => n.toLocaleString("en"));
-    refuse("rows", `must take at most ${most} weights to work out; got ${now}. Ask for fewer.`);
-  }
-  const part = blank(rows.length, keys.length);
+export async function exact(file, places, rows, keys) {
+  const { layers } = file.data.info;
+  checkWork(rows.length, layers[places[0].layer].sizes.kv_len, places.length);
+  const sinks = places.some((place) => file.data.layers[place.layer].sinks !== null);
+  const part = blank(rows.length, keys.length, sinks); // one sum: many heads need the room of one
   const pause = pacer();
-  for (const [i, row] of rows.entries()) {
-    const problem = head.row(row);
-    const { weights } = readRow(problem, row);
-    const sees = problem.visible[row];
-    keys.forEach((key, j) => {
-      part.weights[i * keys.length + j] = weights[key];
-      part.visible[i * keys.length + j] = Number(sees[key]);
-    });
-    await pause();
+  for (const place of places) {
+    const head = file.head(place);
+    for (const [i, row] of rows.entries()) {
+      const problem = head.row(row);
+      const { weights, sink } = readRow(problem, row);
+      const sees = problem.visible[row];
+      keys.forEach((key, j) => {
+        part.weights[i * keys.length + j] += weights[key];
+        part.visible[i * keys.length + j] |= Number(sees[key]);
+      });
+      if (part.sink && sink) part.sink[i] += sink.weight; // without one nothing is missing
+      await pause();
+    }
   }
-  return part;
+  const mean = (/** @type {Float64Array} */ sums) => sums.map((sum) => sum / places.length);
+  return { ...part, weights: mean(part.weights), sink: part.sink && mean(part.sink) };
 }
 
-/** @param {number} rows @param {number} keys @returns {Rectangle} */
-function blank(rows, keys) {
-  const cells = rows * keys;
-  return { rows, keys, weights: new Float64Array(cells), visible: new Uint8Array(cells) };
-}
-
-/**
- * The mean of rectangles of one shape; a pair is visible where any of them sees it.
- * @param {Rectangle[]} parts
- * @returns {Rectangle}
+/** Whole rows are worked out, of every head.
+ * @param {number} rows
+ * @param {number} keys
+ * @param {number} heads
  */
-export function mean(parts) {
-  const whole = blank(parts[0].rows, parts[0].keys);
-  for (const { weights, visible } of parts) {
-    weights.forEach((weight, i) => (whole.weights[i] += weight));
-    visible.forEach((sees, i) => (whole.visible[i] |= sees));
-  }
-  whole.weights.forEach((sum, i) => (whole.weights[i] = sum / parts.length));
-  return whole;
+function checkWork(rows, keys, heads) {
+  const work = rows * keys * heads;
+  if (work <= MOST_WORK) return;
+  const [most, r, k, n, all] = [MOST_WORK, rows, keys, heads, work].map((x) =>
+    x.toLocaleString("en"),
+  );
+  const several = heads > 1 ? ` in ${n} heads` : "";
+  refuse(
+    "rows",
+    `must take at most ${most} weights to work out; ${r} rows of ${k} keys${several} take ` +
+      `${all}. Ask for fewer rows.`,
+  );
+}
+
+/** @param {number} rows @param {number} keys @param {boolean} sinks @returns {Rectangle} */
+function blank(rows, keys, sinks) {
+  const cells = rows * keys;
+  return {
+    rows,
+    keys,
+    weights: new Float64Array(cells),
+    visible: new Uint8Array(cells),
+    sink: sinks ? new Float64Array(rows) : null,
+  };
 }
 
 /**
@@ -84,8 +100,10 @@ export function mean(parts) {
  * @returns {Rectangle}
  */
 export function byWords(part, queries, keys) {
-  const whole = blank(queries.tokens.length, keys.tokens.length);
+  const whole = blank(queries.tokens.length, keys.tokens.length, part.sink !== null);
   queries.tokens.forEach((rows, q) => {
+    if (whole.sink && part.sink)
+      for (const i of rows) whole.sink[q] += part.sink[i] / rows.length;
     keys.tokens.forEach((columns, k) => {
       const at = q * whole.keys + k;
       for (const i of rows) {

@@ -42,9 +42,16 @@ input.edit.name { width: 84px; text-align: left; }
 .choice button[aria-pressed=true] { color: var(--ink); font-weight: 600; background: var(--faint); }
 
 .ledger-part .scroll { --step: 130px; --margin: var(--sums); --pad: 7px; }
-table.ledger { width: 100%; border-collapse: separate; border-spacing: 0; table-layout: fixed; font-size: 15.5px; min-width: calc(var(--step) + var(--keys) * (var(--cell) + 2 * var(--pad)) + var(--margin) + 2 * var(--pad)); }
-.ledger thead .step { width: var(--step); } .ledger thead .margin { width: calc(var(--margin) + 2 * var(--pad)); }
-.ledger-part .scroll { scroll-padding: 0 calc(var(--margin) + 18px) 0 calc(var(--step) + 2px); }
+table.ledger { width: 100%; border-collapse: separate; border-spacing: 0; table-layout: fixed; min-width: calc(var(--step) + var(--keys) * (var(--cell) + 2 * var(--pad)) + var(--margin) + 2 * var(--pad) + var(--rest)); }
+.ledger-part { container-type: inline-size; }
+.ledger-part .scroll { font-size: 15.5px; --each: calc(var(--cell) + 2 * var(--pad)); --left: calc(100cqi - 2px - var(--step) - var(--margin) - 2 * var(--pad)); --rest: 0px; }
+@supports (width: mod(7px, 3px)) {
+  .ledger-part .scroll { --rest: clamp(0px, min(var(--keys) * var(--each) - var(--left), var(--left) - var(--each)) * 999, mod(var(--left), var(--each))); }
+}
+.ledger thead .step { width: calc(var(--step) + var(--rest)); font-size: inherit; }
+.ledger-part .scroll { scroll-snap-type: x mandatory; } .ledger thead th { scroll-snap-align: start; } .ledger thead .margin { scroll-snap-align: none; }
+ .ledger thead .margin { width: calc(var(--margin) + 2 * var(--pad)); }
+.ledger-part .scroll { scroll-padding: 0 calc(var(--margin) + 2 * var(--pad)) 0 calc(var(--step) + var(--rest)); }
 .ledger th, .ledger td { padding: 10px var(--pad); text-align: center; font-weight: 400; border-bottom: 1px solid var(--line); height: 68px; }
 .ledger thead th, .ledger thead td { height: 46px; padding: 8px var(--pad); }
 .ledger tbody tr:last-child > * { border-bottom: 0; }
@@ -55,9 +62,9 @@ table.ledger { width: 100%; border-collapse: separate; border-spacing: 0; table-
 .ledger td { cursor: cell; }
 .ledger td small { display: block; color: var(--soft); font-size: 12px; margin-top: 1px; }
 .ledger .margin { position: sticky; right: 0; z-index: 1; background: var(--panel); border-left: 1px solid var(--line); }
-.scroll[data-more~=right] .margin::before, .scroll[data-more~=left] .step::after { content: ""; position: absolute; top: 0; bottom: 0; width: 22px; pointer-events: none; }
-.scroll[data-more~=right] .margin::before { right: 100%; background: linear-gradient(to left, var(--panel), transparent); }
-.scroll[data-more~=left] .step::after { left: 100%; background: linear-gradient(to right, var(--panel), transparent); }
+.scroll[data-more~=right] .margin::before, .scroll[data-more~=left] .step::after { content: ""; position: absolute; top: 0; bottom: 0; width: 7px; pointer-events: none; }
+.scroll[data-more~=right] .margin::before { right: 100%; background: linear-gradient(to left, var(--line), transparent); }
+.scroll[data-more~=left] .step::after { left: 100%; background: linear-gradient(to right, var(--line), transparent); }
 .sideways { display: none; font-size: 13px; } .scroll[data-more] + .sideways { display: block; }
 .ledger td .label { color: var(--soft); } .ledger td b { font-weight: 650; }
 .ledger .sink, .ledger .rest { border-left: 1px dashed var(--line); color: var(--soft); }
@@ -127,8 +134,8 @@ table.grid { width: 100%; border-collapse: separate; border-spacing: 3px; table-
   .grid td { height: 54px; } .say { max-width: none; }
 }
 @media (max-width: 599px) {
-  .ledger-part .scroll { --step: 88px; --margin: var(--sums-narrow); --pad: 5px; }
-  table.ledger { font-size: 14px; } .ledger .step { padding-left: 9px; } .ledger .step span { font-size: 12px; }
+  .ledger-part .scroll { --step: 88px; --margin: var(--sums-narrow); --pad: 5px; font-size: 14px; }
+  .ledger .step { padding-left: 9px; } .ledger .step span { font-size: 12px; }
   .ledger td .label { display: block; font-size: 12px; }
 }
 @media (pointer: coarse) { .key-hint { display: none; } }

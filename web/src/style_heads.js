@@ -1,19 +1,21 @@
 // The heads view: the text, the thumbnails, the opened head, the vectors.
 
 export const HEADS_CSS = `
-.shelf { flex-direction: row; flex-wrap: wrap; align-items: baseline; gap: 2px 24px; min-width: 0; flex: 0 1 auto; }
-.shelved { font-size: 15px; color: var(--soft); padding-bottom: 13px; max-width: 22em; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.shelf { flex-direction: row; align-items: baseline; gap: 2px 24px; min-width: 0; flex: 1 1 0; }
+.shelf > * { flex: none; max-width: 14em; } .shelf > :first-child { flex: 0 1 auto; max-width: none; min-width: 3em; }
+.shelved { font-size: 15px; color: var(--soft); padding-bottom: 13px; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .shelved:hover { color: var(--ink); text-decoration: underline; text-underline-offset: 4px; }
 .shelf .title { padding-bottom: 11px; border-bottom: 2px solid var(--ink); margin-bottom: -1px; }
 
-main.heads { grid-template-columns: minmax(0, 1fr); gap: 26px 24px; }
-main.heads-beside { grid-template-columns: 516px minmax(0, 1fr); }
+main.heads { grid-template-columns: minmax(0, 1fr); gap: 18px 24px; padding-top: 14px; }
+main.heads-beside { grid-template-columns: 516px minmax(0, 1fr); grid-template-rows: auto auto 1fr; }
 .heads-beside .about-text, .heads-beside .row-steps, .heads-beside > .ledger-part { grid-column: 1 / -1; }
-.heads-beside .overview-part { position: sticky; top: 14px; }
-.about-text, .row-steps { display: flex; flex-direction: column; gap: 16px; min-width: 0; }
-.row-steps { min-height: 720px; gap: 26px; border-top: 1px solid var(--line); padding-top: 24px; }
-.about { display: flex; flex-wrap: wrap; gap: 2px 16px; font-size: 14px; align-items: baseline; }
-.about > p { max-width: 90ch; overflow-wrap: anywhere; } .about details { font-size: 13px; }
+.heads-beside > .head-part { grid-area: 2 / 2 / span 2; } .heads-beside > .said { grid-column: 1; }
+.about-text, .row-steps { display: flex; flex-direction: column; gap: 10px; min-width: 0; } .about-text section { gap: 6px; }
+.row-steps { min-height: 720px; gap: 26px; scroll-margin-top: -8px; border-top: 1px solid var(--line); padding-top: 24px; }
+.about { display: flex; gap: 2px 24px; font-size: 13px; align-items: baseline; justify-content: space-between; }
+.about > p { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; } .about details:not([open]) { flex: none; }
+.about:has([open]) { flex-wrap: wrap; } .about:has([open]) > p { white-space: normal; overflow-wrap: anywhere; } .about summary { font-size: 13px; } .about details { font-size: 13px; }
 .about dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 2px 14px; padding: 6px 0; overflow-wrap: anywhere; }
 .about dt { color: var(--soft); }
 .pieces { display: flex; flex-wrap: wrap; gap: 3px; direction: ltr; }
@@ -35,7 +37,7 @@ main.heads-beside { grid-template-columns: 516px minmax(0, 1fr); }
 .thumb:hover .picture { outline: 2px solid var(--edge); }
 .thumb.open .picture { outline: 3px solid var(--focus); } .thumb.second .picture { outline: 3px dashed var(--focus); }
 .thumb:focus-visible { outline: none; } .thumb:focus-visible .picture { outline: 2px solid var(--focus); outline-offset: 2px; }
-.most { display: block; width: 100%; text-align: center; font-size: 11px; line-height: 1.25; color: var(--soft); white-space: pre; overflow: hidden; text-overflow: ellipsis; }
+.most { display: block; width: 100%; padding-top: 3px; text-align: center; font-size: 11px; line-height: 1.25; color: var(--soft); white-space: pre; overflow: hidden; text-overflow: ellipsis; }
 .most b { display: block; font-weight: 500; color: var(--ink); }
 .most bdi { display: block; overflow: hidden; text-overflow: ellipsis; }
 .thumb-line { min-height: 42px; font-size: 13px; overflow-wrap: anywhere; }
@@ -44,12 +46,16 @@ main.heads-beside { grid-template-columns: 516px minmax(0, 1fr); }
 .head-tools { display: flex; flex-wrap: wrap; gap: 8px 18px; align-items: center; font-size: 13px; color: var(--soft); }
 .head-tools .choice button { padding: 2px 9px; white-space: nowrap; } .head-tools .choice { flex-wrap: wrap; }
 .compare select, .part-tools input, .pickers select { font: inherit; color: var(--ink); background: var(--panel); border: 1px solid var(--edge); border-radius: 6px; padding: 2px 6px; max-width: 12em; }
+.compare { font-size: 13px; color: var(--soft); margin-left: auto; }
+.pair-row { display: flex; gap: 12px; align-items: stretch; } .pair-row .readout { flex: 1; } .pair-row .plain { flex: none; align-self: center; font-size: 13px; }
+.head-part .titled .link, .save .link { font-size: 13px; }
+.readout.pair { height: 54px; min-height: 0; overflow-y: auto; padding: 4px 14px; line-height: 1.5; font-size: 15px; } .readout.pair .exactly { font-size: 14px; }
 .save { display: inline-flex; flex-wrap: wrap; gap: 2px 10px; align-items: baseline; } .save .quiet { font-size: 13px; }
 .part-tools { display: flex; flex-wrap: wrap; gap: 6px 26px; font-size: 13px; color: var(--soft); }
 .part-side { display: inline-flex; gap: 8px; align-items: center; } .part-tools input { width: 92px; }
 .figures-pair { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 24px; align-items: start; }
 .head-body, .said { display: flex; flex-direction: column; gap: 12px; min-width: 0; }
-.head-body.aside { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 24px; align-items: start; }
+.head-body { gap: 16px; } .head-body.aside { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 24px; align-items: start; }
 .aside .lists { grid-template-columns: minmax(0, 1fr); }
 .head-figure { display: flex; flex-direction: column; gap: 8px; min-width: 0; }
 .head-figure h3 { margin: 0; font-size: 15px; font-weight: 650; }
@@ -60,7 +66,7 @@ main.heads-beside { grid-template-columns: 516px minmax(0, 1fr); }
 .heat-cells { position: relative; cursor: crosshair; width: max-content; height: max-content; touch-action: manipulation; }
 .heat-cells canvas { display: block; } .heat-cells canvas + canvas { position: absolute; inset: 0; }
 .heat-cells:focus-visible { outline-offset: 3px; border-radius: 1px; }
-.strip-legends { display: flex; flex-wrap: wrap; gap: 2px 24px; }
+.head-figure { gap: 6px; } .strip-legends { display: flex; flex-wrap: wrap; gap: 2px 24px; }
 .strip-legend { color: var(--soft); }
 .row-words { font-size: 14px; overflow-wrap: anywhere; }
 .lists { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 16px 28px; max-width: 820px; align-items: start; }
@@ -80,12 +86,15 @@ main.heads-beside { grid-template-columns: 516px minmax(0, 1fr); }
 
 @media (max-width: 859px) {
   .figures-pair { grid-template-columns: minmax(0, 1fr); }
-  main.heads { display: flex; } .row-steps > * { order: 0; } .shelved { padding-bottom: 10px; } .shelf .title { padding-bottom: 8px; }
-  .shelf { order: 1; flex-basis: 100%; }
+  main.heads { display: flex; } .row-steps > * { order: 0; } .shelved { padding-bottom: 10px; } .shelf .title { padding-bottom: 8px; order: 0; flex-basis: auto; }
+  .shelf { order: 1; flex-basis: 100%; flex-wrap: wrap; } .shelf > :first-child { max-width: 100%; }
+  .about { flex-wrap: wrap; } .about > p { white-space: normal; overflow-wrap: anywhere; } .readout.pair { height: 80px; } .pair-row { flex-wrap: wrap; } .pair-row .readout { flex-basis: 100%; } .compare { margin-left: 0; }
   .piece { padding: 4px 8px; }
 }
 @media (max-width: 599px) {
   .head-tools .choice button { padding: 4px 7px; font-size: 12.5px; } .save { gap: 6px 14px; }
+  .most bdi { display: none; } .most b { font-size: 10px; letter-spacing: -.03em; }
+  .readout.pair { height: 92px; }
   .layer-word { display: none; } .lists { grid-template-columns: minmax(0, 1fr); }
   .vectors td { min-width: 86px; } .vectors .more { min-width: 0; }
 .vectors .step { padding-left: 9px; max-width: 132px; white-space: normal; }

@@ -44,8 +44,8 @@ kbd { font: inherit; font-size: 13px; border: 1px solid var(--line); border-radi
 header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 6px 28px; padding: 18px max(28px, calc(50vw - 652px)) 0; border-bottom: 1px solid var(--line); }
 sub { font-size: .75em; line-height: 0; }
 header .mark { margin: 0; font-size: 18px; font-weight: 650; letter-spacing: -.01em; padding-bottom: 13px; }
-header .title { flex: 0 1 auto; font-size: 17px; overflow-wrap: anywhere; min-width: 0; padding-bottom: 13px; }
-header .acts { margin-left: auto; display: flex; gap: 18px; font-size: 13px; align-items: baseline; padding-bottom: 13px; }
+header .title { flex: 0 1 auto; font-size: 17px; min-width: 0; padding-bottom: 13px; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+header .acts { margin-left: auto; flex: none; display: flex; gap: 18px; font-size: 13px; align-items: baseline; padding-bottom: 13px; }
 header .acts button { color: var(--soft); min-width: 20px; }
 header .acts button:hover { color: var(--ink); }
 .notice:empty { display: none; }
@@ -123,7 +123,7 @@ dialog::backdrop { background: rgb(0 0 0 / .35); }
 dialog h2 { font-size: 17px; color: var(--ink); margin-bottom: 12px; }
 dialog table { border-collapse: collapse; font-size: 14px; width: 100%; }
 dialog th, dialog td { text-align: left; font-weight: 400; padding: 5px 14px 5px 0; border-bottom: 1px solid var(--line); vertical-align: baseline; }
-dialog th { white-space: nowrap; }
+dialog th { white-space: nowrap; } dialog h2 + table { margin-bottom: 18px; } dialog h2:focus-visible { outline: none; }
 dialog textarea { width: min(500px, 76vw); height: 260px; font: 13px/1.5 ui-monospace, monospace; color: inherit; background: var(--paper); border: 1px solid var(--line); border-radius: 8px; padding: 10px; }
 dialog form { margin-top: 16px; }
 

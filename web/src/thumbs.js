@@ -1,6 +1,7 @@
 // The overview: one thumbnail a head, layers as rows; and the text, whose tokens can be asked.
 import { shortName, tokenName } from "./chip.js";
 import { h } from "./dom.js";
+import { MEANINGS } from "./help.js";
 import { headWords, isolated } from "./heads_words.js";
 import { rounded } from "./numbers.js";
 import { readable } from "./readable.js";
@@ -32,7 +33,11 @@ export function overviewPart(scene, layout) {
     h("div", { class: "titled" }, h("h2", { id: "overview-title" }, title), overviewTools(scene)),
     h("div", { class: "scroll" }, thumbsTable(scene, layout)),
     [...refusals].map((sentence) => h("p", { class: "quiet" }, sentence)),
-    h("p", { class: "thumb-line quiet", "data-glance": "thumb" }, isolated(thumbLine(scene))),
+    h(
+      "p",
+      { class: "thumb-line quiet", "data-glance": "thumb", title: MEANINGS },
+      isolated(thumbLine(scene)),
+    ),
   );
 }
 
@@ -45,7 +50,13 @@ function overviewTools({ state }) {
   ) =>
     h(
       "button",
-      { type: "button", "data-act": "first", "data-arg": arg, "aria-pressed": String(on) },
+      {
+        type: "button",
+        "data-act": "first",
+        "data-arg": arg,
+        "aria-pressed": String(on),
+        tabindex: on ? 0 : -1,
+      },
       text,
     );
   return h(
@@ -67,9 +78,10 @@ export function thumbLine(scene) {
   const open = state.open ? { stage: state.stage, head: state.head } : null;
   const at = state.over ?? open;
   if (at) return headWords(scene, at);
+  const most = state.theme === "dark" ? "bright" : "dark";
   return state.picked
     ? "The marked row is the picked query’s; below each head stands what it reads most there."
-    : "Each small grid is one head: queries down, keys across, dark where a query reads most. Open one.";
+    : `Each small grid is one head: queries down, keys across, ${most} where a query reads most. Open one.`;
 }
 
 /** @param {HeadsScene} scene @param {Layout} layout */
@@ -146,6 +158,12 @@ function thumb(scene, at, number) {
   );
 }
 
+/** Two decimals; where they would show nothing, the first digit.  @param {number} weight */
+export const briefly = (weight) =>
+  weight >= 0.0095 || weight === 0
+    ? rounded(weight).slice(0, 4)
+    : rounded(Number(weight.toPrecision(1))).replace(".0e", "e");
+
 /** What the picked token reads most in this head.  @param {HeadsScene} scene @param {HeadAt} at */
 function caption(scene, at) {
   const most = scene.everywhere(at);
@@ -155,7 +173,7 @@ function caption(scene, at) {
     "span",
     { class: "most" },
     h("bdi", {}, text),
-    h("b", {}, most && most.key >= 0 ? rounded(most.weight).slice(0, 4) : ""),
+    h("b", {}, most && most.key >= 0 ? briefly(most.weight) : ""),
   );
 }
 

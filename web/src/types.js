@@ -232,7 +232,10 @@
  * @property {Pair | null} point  the cell under the pointer; key -1 is the sink
  * @property {HeadAt | null} over  the thumbnail under the pointer
  * @property {boolean} wide  every dimension of the vectors is shown
+ * @property {boolean} inFile  the page is an exported file
  * @property {number} room  pixels that the page is wide
+ * @property {number} tall  and the window high
+ * @property {boolean} going  an address is being followed: it is not written over
  * @property {"light" | "dark"} theme
  * @property {number} row
  * @property {Progress} step
@@ -254,6 +257,7 @@
  * @property {string | null} offline
  *
  * @typedef {object} Host
+ * @property {boolean} [inFile]  the page carries its numbers: it is an exported file
  * @property {(op: string, args?: Record<string, string>) => Promise<{json: any, bytes: Uint8Array | null}>} call
  */
 export {};

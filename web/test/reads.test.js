@@ -142,3 +142,12 @@ test("an empty list says so", () => {
   assert.match(readsList("reads from", [], []).text, /no visible keys/);
   assert.match(readsList("read by", [], [], { none: "no query sees it" }).text, /no query sees it/);
 });
+
+test("padding is no reader", () => {
+  const grid = { ...gridOf([[0.5], [0.9], [0.25]]), padded: [false, true, false] };
+  assert.deepEqual(pairs(readBy(grid, 20)), [
+    [10, 0.5],
+    [12, 0.25],
+  ]);
+  assert.deepEqual(pairs(readsFrom(grid, 11)), [[20, 0.9]]); // its own row is as it is
+});

@@ -87,7 +87,7 @@ test("a grid holds the weights of the traces, a mean their mean", async () => {
   };
   const { json, bytes } = await host(CAUSAL).call("grid", { head: "1" });
   assert.deepEqual(json, {
-    what: "layer 5, head 7", rows: [0, 3], keys: [0, 3], shape: [3, 3], rule: null,
+    what: "layer 5, head 7", rows: [0, 3], keys: [0, 3], shape: [3, 3], sink: null, rule: null,
     row_labels: null, key_labels: null, row_words: null, key_words: null,
   });
   const weights = (answer) => [...new Float64Array(answer.slice(0, 72).buffer)];
@@ -171,7 +171,82 @@ test("what a file cannot answer is a sentence that names its argument", async ()
 test("a grid too large for one answer is refused", async () => {
   const data = file();
   data.info.limits.grid_cells = 8;
-  await assert.rejects(hostOf(JSON.stringify(data)).call("grid"), /at most 8 cells; these are 9/);
+  await assert.rejects(hostOf(JSON.stringify(data)).call("grid"), /at most 8 cells; 3 x 3 are 9/);
+});
+
+/** Layers that recorded other heads, a sink in one of them; the last token is padding. */
+function unequal(lists = [[3, 7], [7, 9], [7]]) {
+  const data = file({ padding: [[2, 3]] });
+  const [layer] = data.info.layers;
+  const [numbers] = data.layers;
+  data.info.layers = lists.map((heads, number) => ({
+    ...layer,
+    label: `layer ${number}`,
+    heads,
+    sizes: { ...layer.sizes, heads: heads.length },
+  }));
+  const sinks = (heads, i) => (i === 1 ? heads.map(() => 0.5) : null);
+  data.layers = lists.map((heads, i) => ({ ...numbers, sinks: sinks(heads, i) }));
+  data.words = [{ texts: ["unable", "to"], tokens: [[0, 1], [2]] }];
+  return hostOf(JSON.stringify(data));
+}
+
+test("a mean over layers goes by the numbers of heads, and says over how many", async () => {
+  const what = async (args) => (await unequal().call("grid", { layer: "mean", ...args })).json.what;
+  assert.equal(await what({ head: "1" }), "mean of head 7 over 3 layers");
+  assert.equal(await what({ head: "0", like: "1" }), "mean of head 7 over 3 layers");
+  assert.equal(await what({ head: "0" }), "mean of head 3 over 1 layer");
+  assert.equal(await what({ head: "mean" }), "mean over 5 heads of 3 layers");
+  const one = async (layer, head) => {
+    const { bytes } = await unequal().call("grid", { layer, head });
+    return [...new Float64Array(bytes.slice(0, 72).buffer)];
+  };
+  const parts = await Promise.all([one("0", "1"), one("1", "0"), one("2", "0")]);
+  const { bytes } = await unequal().call("grid", { layer: "mean", head: "1" });
+  new Float64Array(bytes.slice(0, 72).buffer).forEach((weight, i) =>
+    assert.ok(Math.abs(weight - (parts[0][i] + parts[1][i] + parts[2][i]) / 3) < 1e-15),
+  );
+});
+
+test("a layer without sinks misses nothing in a mean, whichever comes first", async () => {
+  const alone = (await unequal().call("grid", { layer: "1", head: "0" })).json.sink;
+  for (const args of [{ head: "1" }, { head: "0", like: "1" }]) {
+    const asked = { layer: "mean", ...args };
+    const { sink } = (await unequal().call("grid", asked)).json;
+    assert.deepEqual(sink, alone.map((share) => share / 3));
+    assert.deepEqual((await unequal().call("facts", asked)).json.sink, sink);
+  }
+  const { sink } = (await unequal().call("grid", { layer: "1", words: "1" })).json;
+  assert.deepEqual(sink, [(alone[0] + alone[1]) / 2, alone[2]]);
+  assert.equal((await unequal().call("facts", { layer: "mean", head: "0" })).json.sink, null);
+});
+
+test("padding reads nothing; heads are drawn in parts", async () => {
+  const { bytes } = await unequal().call("grid", { layer: "2" });
+  const w = new Float64Array(bytes.slice(0, 72).buffer);
+  const { received } = (await unequal().call("facts", { layer: "2" })).json;
+  assert.deepEqual(received, [w[0] + w[3], w[1] + w[4], w[2] + w[5]]);
+  const { json } = await unequal().call("overview", { layer: "0", heads: "1:2" });
+  assert.deepEqual(json.heads.map(({ number }) => number), [7]);
+  const head = (await unequal().call("grid", { layer: "0", head: "1" })).bytes;
+  assert.equal(json.heads[0].previous_share, new Float64Array(head.slice(0, 72).buffer)[3] / 2);
+});
+
+test("what would take too long is refused before any of it is done", async () => {
+  const data = file();
+  Object.assign(data.info.layers[0].sizes, { q_len: 8192, kv_len: 8192, heads: 3 });
+  Object.assign(data.info.layers[0], { heads: [0, 1, 2] });
+  data.info.limits.grid_cells = 2 ** 20;
+  const large = hostOf(JSON.stringify(data));
+  await assert.rejects(large.call("overview"), /3 heads of layer 5, 8,192 x 8,192 each, take 201/);
+  Object.assign(data.info.layers[0].sizes, { q_len: 32768, kv_len: 32768 });
+  const vast = hostOf(JSON.stringify(data));
+  await assert.rejects(vast.call("overview", { heads: "0:1" }), /134,217,728 weights a head/);
+  await assert.rejects(vast.call("facts", { head: "mean" }), /3 x 32,768 x 32,768 are more/);
+  await assert.rejects(
+    vast.call("grid", { head: "mean", rows: "0:8192", keys: "0:2" }),
+    /8,192 rows of 32,768 keys in 3 heads take 805,306,368/,
+  );
 });
 
 test("damaged numbers are a sentence", async () => {

@@ -7,7 +7,7 @@ asked for by name is used or refused with its own reason, never replaced.
 from typing import Protocol
 
 from softlookup.arrays import Array, IntArray
-from softlookup.backends import blocked
+from softlookup.backends import blocked, cpu
 from softlookup.errors import BackendError, OptionError
 from softlookup.facts import Facts, Findings
 from softlookup.problem import Problem
@@ -33,7 +33,7 @@ class Backend(Protocol):
 
 def backends() -> tuple[Backend, ...]:
     """Return all backends, best first."""
-    return (blocked,)
+    return (cpu, blocked)
 
 
 def check_backend(name: object) -> str:

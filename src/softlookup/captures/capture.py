@@ -4,12 +4,12 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from softlookup.captures.fitting import check_capture
-from softlookup.errors import OptionError
+from softlookup.captures.fitting import as_tuple, check_capture, check_kinds, plain, whole
+from softlookup.errors import DtypeError, OptionError
 from softlookup.lookup import Lookup
 from softlookup.tokens import label_axes, listed
 from softlookup.tracing import Trace
@@ -18,10 +18,11 @@ _LISTED = 8  # layers, or heads, that an error names
 _LONGEST_NUMBER = 19  # digits
 
 
-class Axis(NamedTuple):
-    """What the tokens along one axis say.
+@dataclass(frozen=True)
+class Axis:
+    """What the tokens along one axis say; lists become tuples.
 
-    Attributes
+    Parameters
     ----------
     tokens : tuple of str
         Their texts, as they came.
@@ -34,6 +35,14 @@ class Axis(NamedTuple):
     tokens: tuple[str, ...]
     words: tuple[int, ...] | None = None
     padding: tuple[tuple[int, int], ...] = ()
+
+    def __post_init__(self) -> None:
+        spans = as_tuple(self.padding)
+        if isinstance(spans, tuple):
+            spans = tuple(as_tuple(span) for span in spans)
+        object.__setattr__(self, "tokens", as_tuple(self.tokens))
+        object.__setattr__(self, "words", as_tuple(self.words))
+        object.__setattr__(self, "padding", spans)
 
 
 @dataclass(frozen=True)
@@ -55,6 +64,11 @@ class Layer:
         but one.
     heads : tuple of int
         The numbers of the recorded heads in the model, in the order of the arrays.
+
+    Raises
+    ------
+    DtypeError
+        Where `look` is no Lookup, or what stands along it no axes.
     """
 
     look: Lookup
@@ -66,6 +80,16 @@ class Layer:
     heads: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
+        if not isinstance(self.look, Lookup):
+            raise DtypeError(
+                "look", f"must be a Lookup; got {type(self.look).__name__}. Build one with "
+                "Lookup(query, key, value)."
+            )  # fmt: skip
+        for name in ("queries", "keys", "heads"):
+            object.__setattr__(self, name, as_tuple(getattr(self, name)))
+        check_kinds(self.queries, "queries", Axis, "Pass [Axis(tokens)].")
+        check_kinds(self.keys, "keys", Axis, "Pass [Axis(tokens)].")
+        object.__setattr__(self, "number", plain(self.number))
         if not self.heads:
             object.__setattr__(self, "heads", tuple(range(self.look.problem.heads)))
 
@@ -94,10 +118,10 @@ class Layer:
 
         Raises
         ------
-        OptionError
+        OptionError, DtypeError
             Where there is no such head or batch entry.
         """
-        problem = self.look.problem
+        problem, batch = self.look.problem, whole(batch, "batch")
         if not 0 <= batch < problem.batch:
             raise OptionError("batch", f"{_there(problem.batch)}; got {batch}. It counts from 0.")
         where = tuple(int(i) for i in np.unravel_index(batch, problem.batch_shape or (1,)))
@@ -108,9 +132,10 @@ class Layer:
 
         Raises
         ------
-        OptionError
-            Where it was not recorded.
+        OptionError, DtypeError
+            Where it was not recorded, or is no number.
         """
+        head = whole(head, "head")
         if head in self.heads:
             return self.heads.index(head)
         if self.heads == tuple(range(len(self.heads))):
@@ -157,6 +182,8 @@ class Capture:
     about: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "layers", as_tuple(self.layers))
+        check_kinds(self.layers, "layers", Layer, "Pass [Layer(look, queries, keys)].")
         check_capture(self)
 
     def layer(self, layer: int | str | None = None) -> Layer:
@@ -165,23 +192,21 @@ class Capture:
         Parameters
         ----------
         layer : int or str, optional
-            Its number in the model, its label or its name; the first where left out.
+            Its number in the model, its label, its name, or ``"@POSITION"`` in `layers`; the first
+            where left out. A text that is a label or a name means that one before a number.
 
         Raises
         ------
-        OptionError
-            Where there is none, or a number that several stacks have; the message names the
-            choices.
+        OptionError, DtypeError
+            Where there is none, or several are called so; the message names the choices.
         """
         if layer is None:
             return self.layers[0]
-        if isinstance(layer, str) and layer.isdecimal() and len(layer) < _LONGEST_NUMBER:
-            layer = int(layer)
-        found = [one for one in self.layers if layer in (one.number, one.label, one.name or None)]
+        found = self._places(layer)
         if len(found) == 1:
-            return found[0]
+            return self.layers[found[0]]
         if found:
-            names = ", ".join(repr(listed(one.label)) for one in found[:_LISTED])
+            names = ", ".join(repr(listed(self._told_apart(i))) for i in found[:_LISTED])
             raise OptionError(
                 "layer", f"must be one layer; {len(found)} are called {listed(str(layer))}. Choose "
                 f"one of {names}."
@@ -194,8 +219,31 @@ class Capture:
             f"{f' and {more} more' if more > 0 else ''}."
         )  # fmt: skip
 
+    def _places(self, layer: int | str) -> list[int]:
+        """Return the positions of the layers that are called so."""
+        if isinstance(layer, str):
+            called = [
+                i for i, one in enumerate(self.layers) if layer in (one.label, one.name or None)
+            ]
+            digits = layer.removeprefix("@")
+            if called or not digits.isdecimal() or len(digits) >= _LONGEST_NUMBER:
+                return called
+            if digits != layer:
+                return [int(digits)] if int(digits) < len(self.layers) else []
+            layer = int(digits)
+        number = whole(layer, "layer", "a number, a label or a name")
+        return [i for i, one in enumerate(self.layers) if one.number == number]
+
+    def _told_apart(self, place: int) -> str:
+        """Return what only the layer at that position is called."""
+        one = self.layers[place]
+        if self._places(one.label) == [place]:
+            return one.label
+        typed = one.name and listed(one.name) == one.name
+        return one.name if typed and self._places(one.name) == [place] else f"@{place}"
+
     def lookup(
-        self, layer: int | str | None = None, head: int | None = None, batch: int = 0
+        self, layer: int | str | None = None, head: int | None = None, batch: int | None = None
     ) -> Lookup:
         """Return a recorded lookup: a whole layer, or one head of one batch entry.
 
@@ -206,16 +254,24 @@ class Capture:
         head : int, optional
             The head's number in the model; where left out, the layer with all its heads and its
             whole batch.
-        batch : int
-            Counted over all leading axes together, the last one fastest.
+        batch : int, optional
+            Goes with `head`; 0 where left out. Counted over all leading axes together, the last one
+            fastest.
 
         Raises
         ------
-        OptionError
-            Where there is no such layer, head or batch entry.
+        OptionError, DtypeError
+            Where there is no such layer, head or batch entry, or a batch entry without a head.
         """
         one = self.layer(layer)
-        return one.look if head is None else one.head(head, batch)
+        if head is not None:
+            return one.head(head, 0 if batch is None else batch)
+        if batch is not None:
+            raise OptionError(
+                "batch", f"goes with head: without it the lookup has the whole batch; got "
+                f"{listed(repr(batch))}. Add head=, or leave batch out."
+            )  # fmt: skip
+        return one.look
 
     def trace(
         self, rows: Any = None, head: int = 0, batch: int = 0, layer: int | str | None = None
@@ -231,7 +287,7 @@ class Capture:
 
         Raises
         ------
-        OptionError
+        OptionError, DtypeError
             Where there is no such row, head, batch entry or layer, or the rows are too many.
         """
         return self.layer(layer).trace(rows, head, batch)

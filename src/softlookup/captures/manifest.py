@@ -10,13 +10,15 @@
                  "mask": {"tensor": "mask.0", "shape": [1, 1, 20, 20]}, "bias": "tensor",
                  "sinks": "tensor", "scale": 0.125, "causal": true, ...}, ...]}
 
-A mask is one bit a cell, the first in the highest bit; layers that share a mask, a bias or an axis
-name the same one. Files of a newer version are refused, unknown names too.
+A mask is one bit a cell, the first in the highest bit. Equal arrays are stored once, under the name
+that the first of them has; equal axes, too. Files of a newer version are refused, as are unknown
+names.
 """
 
 import hashlib
 import json
 import operator
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -62,17 +64,24 @@ class _Shelf:
         self.tensors: dict[str, Array] = {}
         self.axes: dict[Axis, int] = {}
         self._known: dict[tuple[Any, ...], str] = {}
+        self._counts: Counter[str] = Counter()
 
     def axis(self, axis: Axis) -> int:
         return self.axes.setdefault(axis, len(self.axes))
 
-    def shared(self, kind: str, array: Array) -> str:
-        """Store `array` under a name of its `kind`, once for all layers that hold the same."""
+    def tensor(self, name: str, array: Array) -> str:
+        """Return the name under which `array` is stored: `name`, or that of an equal one."""
         array = np.ascontiguousarray(array)
         digest = hashlib.sha256(array.view(np.uint8).reshape(-1).data).digest()
-        count = sum(name.startswith(f"{kind}.") for name in self.tensors)
-        name = self._known.setdefault((digest, array.shape, array.dtype), f"{kind}.{count}")
-        self.tensors[name] = array
+        known = self._known.setdefault((digest, array.shape, array.dtype), name)
+        self.tensors.setdefault(known, array)
+        return known
+
+    def counted(self, kind: str, array: Array) -> str:
+        """Store `array` as the next one of its `kind`, unless an equal one is there."""
+        fresh = f"{kind}.{self._counts[kind]}"
+        name = self.tensor(fresh, array)
+        self._counts[kind] += name == fresh
         return name
 
 
@@ -89,8 +98,7 @@ def _layer_entry(shelf: _Shelf, index: int, layer: Layer) -> dict[str, Any]:
     for side in ("query", "key", "value"):
         array = getattr(problem, side)
         if array is not None:
-            entry[side] = f"layers.{index}.{side}"
-            shelf.tensors[entry[side]] = problem.restore(array)
+            entry[side] = shelf.tensor(f"layers.{index}.{side}", problem.restore(array))
     return entry | _options_of(shelf, problem)
 
 
@@ -105,13 +113,13 @@ def _options_of(shelf: _Shelf, problem: Problem) -> dict[str, Any]:
         if integers is not None:
             options[name] = _of_batch(integers, problem.batch_shape)
     if problem.sinks is not None:
-        options["sinks"] = shelf.shared("sinks", problem.sinks)
+        options["sinks"] = shelf.counted("sinks", problem.sinks)
     if problem.bias is not None:
-        options["bias"] = shelf.shared("bias", _laid_over(problem.bias, problem))
+        options["bias"] = shelf.counted("bias", _laid_over(problem.bias, problem))
     if problem.mask is not None:
         mask = _laid_over(problem.mask, problem)
         packed = np.packbits(mask.reshape(-1))
-        options["mask"] = {"tensor": shelf.shared("mask", packed), "shape": mask.shape}
+        options["mask"] = {"tensor": shelf.counted("mask", packed), "shape": mask.shape}
     return options
 
 

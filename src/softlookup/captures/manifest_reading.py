@@ -13,6 +13,7 @@ from softlookup.arrays import Array
 from softlookup.captures import entries
 from softlookup.captures.capture import Axis, Capture, Layer
 from softlookup.captures.fields import fault
+from softlookup.captures.fitting import MOST_LAYERS
 from softlookup.captures.manifest import VERSION
 from softlookup.errors import SoftlookupError
 from softlookup.lookup import Lookup
@@ -104,6 +105,10 @@ def _capture(given: Any, name: str, stored: _Stored) -> Capture:
     entries.known(manifest, ("version", "title", "about", "axes", "layers"), place)
     axes = entries.each(_axis, entries.need(manifest, "axes", place), "axes")
     layers = entries.as_list(entries.need(manifest, "layers", place), "layers")
+    if len(layers) > MOST_LAYERS:
+        raise ValueError(
+            f"layers must be at most {MOST_LAYERS:,}; there are {len(layers):,}. Leave some out"
+        )
     about = entries.as_object(manifest.get("about", {}), "about")
     capture = Capture(
         entries.text(manifest.get("title", name), "title"),

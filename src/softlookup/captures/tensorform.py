@@ -9,8 +9,6 @@ import json
 import math
 import mmap
 import os
-import stat
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -23,7 +21,7 @@ from softlookup.captures import entries
 from softlookup.captures.fields import fault
 from softlookup.captures.manifest import build
 from softlookup.captures.manifest_reading import read_manifest
-from softlookup.errors import FileError
+from softlookup.writing import write_whole
 
 if TYPE_CHECKING:
     from softlookup.captures.capture import Capture
@@ -116,31 +114,11 @@ def write(capture: "Capture", path: str | os.PathLike[str]) -> None:
             file, f"must have a manifest of at most {LARGEST_MANIFEST:,} characters; it has "
             f"{len(made.text):,}. Leave out words, batch entries or layers."
         )  # fmt: skip
-    fresh: Path | None = None
-    try:
-        target = Path(os.path.realpath(file))  # a link stays one
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{file.stem[:40]}-")
-        os.close(handle)
-        fresh = Path(name)
-        save_file(dict(made.tensors), fresh, metadata={ENTRY: made.text})
-        fresh.chmod(_mode(target))
-        fresh.replace(target)
-    except (OSError, ValueError, SafetensorError) as error:
-        raise _unwritable(file, error) from error
-    finally:
-        if fresh is not None:
-            fresh.unlink(missing_ok=True)
 
+    def fill(fresh: Path) -> None:
+        try:
+            save_file(dict(made.tensors), fresh, metadata={ENTRY: made.text})
+        except SafetensorError as error:
+            raise OSError(str(error)) from error
 
-def _unwritable(file: Path, error: Exception) -> FileError:
-    reason = getattr(error, "strerror", None) or error
-    return fault(file, f"cannot be written: {reason}. Choose another place.")
-
-
-def _mode(file: Path) -> int:
-    """Return who may read and write `file`: as it was, or as new files are made."""
-    if file.exists():
-        return stat.S_IMODE(file.stat().st_mode)
-    mask = os.umask(0)  # it can only be read by setting it
-    os.umask(mask)
-    return 0o666 & ~mask
+    write_whole(file, fill)

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import os
 import re
 import shlex
 import sys
@@ -14,6 +15,7 @@ from softlookup.cli.exporting import numbers
 from softlookup.errors import FileError, OptionError
 from softlookup.shelf import Item, find, given
 from softlookup.tokens import listed, readable
+from softlookup.writing import check_writable
 
 if TYPE_CHECKING:
     from softlookup.integrations.models import Sizes
@@ -41,8 +43,9 @@ def capture(
             readable(path), f"must end in .safetensors; it ends in "
             f"{readable(file.suffix or file.name)!r}. Write -o {file.stem or 'run'}.safetensors."
         )  # fmt: skip
-    if not file.parent.is_dir():  # told before the model has run, not after
+    if not os.path.isdir(file.parent):  # noqa: PTH112 (says no where Path.is_dir would raise)
         raise FileError(readable(path), "must lie in a folder; there is none. Make it first.")
+    check_writable(file)  # before the model has run, not after
     made = record(model, text, layers, heads, title, target, yes=yes)
     made.save(file)
     problem = made.layers[0].look.problem
@@ -66,6 +69,7 @@ def record(
     """Return the capture of the model called `name` over a text, or over what a file holds."""
     from softlookup.integrations import models
     from softlookup.integrations import transformers as recorder
+    from softlookup.integrations.licenses import license_of
 
     recorder.check_version()
     _quieten()
@@ -82,6 +86,10 @@ def record(
         _check_amount(size)
     with _working(f"loading {found.name}"):
         model = models.load_weights(found, config)
+        stated = license_of(found.where, found.gguf, config)
+    about = {
+        "model": found.name, "license": stated, "origin": "A text of the one who made it."
+    }  # fmt: skip
     with _bar(size.calls) as advance:
         return recorder.capture(
             model,
@@ -89,7 +97,7 @@ def record(
             tokenizer=tokenizer,
             **some,
             title=title or f"{found.name}: {listed(words.strip())}",
-            about={"model": found.name, "origin": "A text of the one who made it."},
+            about=about,
             progress=advance,
         )
 

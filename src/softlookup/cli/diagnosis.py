@@ -5,8 +5,9 @@ import platform
 import sys
 from importlib import metadata
 
+from softlookup import machine
 from softlookup.backends import registry
-from softlookup.errors import ViewError
+from softlookup.errors import SoftlookupError, ViewError
 
 PACKAGES = (
     "numpy", "ml_dtypes", "safetensors", "typer", "rich", "starlette", "uvicorn", "platformdirs",
@@ -57,4 +58,19 @@ def _backends() -> list[str]:
     for backend in registry.backends():
         reason = backend.missing()
         lines.append(f"backend    {backend.NAME}: {reason or 'can run here'}")
+    lines.append(f"core       {_core()}")
     return lines
+
+
+def _core() -> str:
+    """Say which instruction sets are compiled in, which can run here, and which is used."""
+    if not machine.compiled():
+        return "not compiled"
+    try:
+        used = f"{machine.active()} on {machine.threads()} threads"
+    except SoftlookupError as error:
+        used = f"none: {error}"
+    return (
+        f"compiled {', '.join(machine.compiled())}; supported {', '.join(machine.supported())}; "
+        f"active {used}"
+    )

@@ -36,7 +36,7 @@ def export(
 
 
 def names(text: str, argument: str) -> list[int | str]:
-    """Return numbers and names from a list with commas, where 3-5 stands for 3, 4 and 5.
+    """Return names from a list with commas, where 3-5 stands for the numbers 3, 4 and 5.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def names(text: str, argument: str) -> list[int | str]:
     Examples
     --------
     >>> names("0, 3-5, encoder layer 1", "layers")
-    [0, 3, 4, 5, 'encoder layer 1']
+    ['0', 3, 4, 5, 'encoder layer 1']
     """
     found: list[int | str] = []
     for part in text.split(","):
@@ -61,7 +61,7 @@ def names(text: str, argument: str) -> list[int | str]:
                 )  # fmt: skip
             found += range(first, last + 1)
         elif word:
-            found.append(int(word) if _NUMBER.fullmatch(word) else word)
+            found.append(word)  # a layer may be named "7"
     if not found:
         raise OptionError(argument, f"must name at least one; got {text!r}. Write 0,3-5.")
     return found
@@ -75,8 +75,9 @@ def numbers(text: str, argument: str) -> list[int]:
     OptionError
         Where it holds anything else.
     """
-    found = [name for name in names(text, argument) if isinstance(name, int)]
+    found: list[int] = []
     for name in names(text, argument):
-        if isinstance(name, str):
+        if isinstance(name, str) and not _NUMBER.fullmatch(name):
             raise OptionError(argument, f"must be numbers; got {name[:40]!r}. Write 0,3-5.")
+        found.append(int(name))
     return found

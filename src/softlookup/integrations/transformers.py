@@ -1,6 +1,6 @@
 """Record the attention of a Hugging Face model: `capture`.
 
-The model runs once, on its own fast path, and gives the answer it would give without us, bit for
+The model runs once, on its own fast path, and gives the answer that it gives with sdpa, bit for
 bit; every attention call's queries, keys and values are kept, with whatever shaped the scores.
 """
 
@@ -12,6 +12,7 @@ from typing import Any
 from softlookup.captures.capture import Capture, Layer
 from softlookup.errors import DtypeError, OptionError, PackageError
 from softlookup.integrations.labels import Axes
+from softlookup.integrations.licenses import license_of
 from softlookup.integrations.places import Places, name_parts
 from softlookup.integrations.recording import Recorder, recording
 
@@ -50,7 +51,7 @@ def capture(
     title : str, optional
         A few words.
     about : mapping of str to str, optional
-        Added to what is known by itself: ``model``, ``made``, ``versions``.
+        Added to what is known by itself: ``model``, ``license``, ``made``, ``versions``.
     progress : callable, optional
         Told the number of lookups kept so far, after each.
 
@@ -68,10 +69,14 @@ def capture(
 
     Notes
     -----
-    What is computed by sdpa keeps every bit. Learned sinks and softcaps, which sdpa drops or
-    refuses, are computed by `Lookup.attend`, within the error budget of their dtype. A model that
-    was loaded with another ``attn_implementation`` has it back afterwards. A query that sees no
-    key (left padding) has weights 0 here; eager attention spreads 1/N over keys it must not see.
+    The answer is the one with sdpa, to every bit, whichever ``attn_implementation`` the model was
+    loaded with; that one may round otherwise, and is back afterwards. Learned sinks and softcaps,
+    which sdpa drops or refuses, are computed by `Lookup.attend`, within the error budget of their
+    dtype. A query that sees no key (left padding) has weights 0 here; eager attention spreads 1/N
+    over keys it must not see.
+
+    The licence is what the model's README, configuration or ``.gguf`` file states, else "not
+    stated".
     """
     check_version()
     given = _as_inputs(inputs)
@@ -86,7 +91,7 @@ def capture(
     return Capture(
         title or f"{type(model).__name__}{axes.said}",
         tuple(_layers(recorder, axes)),
-        {**_about(model), **(about or {})},
+        {**_about(model, about or {}), **(about or {})},
     )
 
 
@@ -254,7 +259,8 @@ def _layers(recorder: Recorder, axes: Axes) -> list[Layer]:
     return [layer for layers in made.values() for layer in layers]
 
 
-def _about(model: Any) -> dict[str, str]:
+def _about(model: Any, said: Mapping[str, str]) -> dict[str, str]:
+    """Return what is known of a model by itself; its licence is not looked for where it is said."""
     import torch
     import transformers
 
@@ -272,6 +278,7 @@ def _about(model: Any) -> dict[str, str]:
     known = bool(hub_name) and not Path(hub_name).is_absolute() and not Path(hub_name).exists()
     return {
         "model": hub_name if known else type(model).__name__,
+        "license": said.get("license") or license_of(hub_name, config=model.config),
         "made": f"{type(model).__name__}, {dtype}, one forward pass on {model.device.type}"
         f"{without}",
         "versions": f"softlookup {softlookup.__version__}, transformers "

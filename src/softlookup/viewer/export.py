@@ -11,8 +11,6 @@ import hashlib
 import html
 import json
 import os
-import tempfile
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,11 +29,13 @@ from softlookup.viewer import rectangles
 from softlookup.viewer.bundle import page_script
 from softlookup.viewer.opened import Opened
 from softlookup.viewer.session import Session
-from softlookup.visibility import Tile, visible
+from softlookup.visibility import Tile, row_limits, visible
+from softlookup.writing import write_whole
 
 VERSION = 1
 LARGEST = 50_000_000  # bytes
 SIDES = ("query", "key", "value")
+_PROBES = 64  # numbers that tell most arrays apart
 
 # No frame-ancestors: a policy inside a page cannot set it.
 POLICY = (
@@ -95,15 +95,7 @@ class Export:
         FileError
             Where the name does not end in ``.html``, or the file cannot be written.
         """
-        file = check_path(path)
-        try:
-            _write_whole(file, self.content)
-        except (OSError, ValueError) as error:  # a NUL in the name is a ValueError
-            reason = getattr(error, "strerror", None) or error
-            raise FileError(
-                readable(str(file)), f"cannot be written: {reason}. Choose another place."
-            ) from error
-        return file
+        return write_whole(check_path(path), lambda fresh: fresh.write_bytes(self.content))
 
 
 def check_path(path: str | os.PathLike[str]) -> Path:
@@ -116,21 +108,6 @@ def check_path(path: str | os.PathLike[str]) -> Path:
             "A browser opens such a file by a double click.",
         )
     return file
-
-
-def _write_whole(file: Path, content: bytes) -> None:
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=".softlookup-", suffix=".html")
-    fresh = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        umask = os.umask(0)  # it can only be read by setting it
-        os.umask(umask)
-        fresh.chmod(0o666 & ~umask)
-        fresh.replace(file)
-    finally:
-        with suppress(FileNotFoundError):
-            fresh.unlink()
 
 
 def megabytes(size: float) -> str:
@@ -178,7 +155,7 @@ def _check_size(capture: Capture, size: float, largest: float) -> None:
     heads = max(layer.look.problem.heads for layer in capture.layers)
     fewer = "Choose layers or heads" if layers > 1 else "Choose fewer heads"
     advice = fewer if layers * heads > 1 else "Take fewer tokens"
-    each = "" if layers == 1 else f" (a layer takes about {megabytes(size / layers)})"
+    each = "" if layers == 1 else f" ({megabytes(size / layers)} a layer on average)"
     raise OptionError(
         "largest",
         f"must be at least the file's size, {megabytes(size)} for {_contents(capture)}; got "
@@ -222,19 +199,56 @@ class _Store:
 
 
 def _least(capture: Capture) -> float:
-    """Return what the file takes at least, in bytes, without computing anything."""
-    size = float(len(_script()))
-    for layer in capture.layers:
-        p = layer.look.problem
-        sides = [array for side in SIDES if (array := getattr(p, side)) is not None]
-        size += sum(array.nbytes for array in sides) * 4 / 3
-    return size + max(_mask_bytes(layer.look.problem) for layer in capture.layers)
+    """Return what the file takes at least, in bytes; nothing is computed that needs much memory."""
+    problems = [layer.look.problem for layer in capture.layers]
+    arrays = [array for p in problems for array in _stored_whole(p)]
+    masks = max(_mask_bytes(p) for p in problems)
+    return len(_script()) + (_bytes_once(arrays) + masks) * 4 / 3
+
+
+def _stored_whole(p: Problem) -> list[Array]:
+    """Return the arrays that go in as they are."""
+    bias = p.bias.array if p.bias is not None and len(p.bias.array) == 1 else None
+    return [array for array in (p.query, p.key, p.value, bias) if array is not None]
+
+
+def _bytes_once(arrays: list[Array]) -> int:
+    """Return the bytes of arrays, each counted once however often it comes, as `_Store` does.
+
+    What differs in a few numbers is told apart by them; only what does not is read whole.
+    """
+    alike: dict[tuple[Any, ...], dict[tuple[Any, ...], Array]] = {}
+    for array in arrays:
+        memory = array.__array_interface__["data"][0], array.strides
+        some = np.linspace(0, array.size - 1, min(array.size, _PROBES)).astype(np.int64)
+        few = array.flat[some]
+        looks = array.dtype.name, array.shape, few.tobytes()
+        alike.setdefault(looks, {})[memory] = array
+    size = 0
+    for same in alike.values():
+        different = len(same) if len(same) == 1 else len({_digest(one) for one in same.values()})
+        size += different * next(iter(same.values())).nbytes
+    return size
+
+
+def _digest(array: Array) -> bytes:
+    content = np.ascontiguousarray(array).view(np.uint8).reshape(-1).data
+    return hashlib.sha256(content).digest()
 
 
 def _mask_bytes(p: Problem) -> float:
-    rules = (p.mask, p.bias, p.window, p.kv_lens)
-    hides = p.causal or any(rule is not None for rule in rules)
-    return p.q_len * p.kv_len / 8 * 4 / 3 if hides and p.batch and p.heads else 0.0
+    """Return what the mask of a lookup takes at least: one bit for each pair where some hide."""
+    if not (p.batch and p.heads and p.q_len and p.kv_len):
+        return 0.0
+    limits = row_limits(p, slice(0, p.batch), slice(0, p.q_len))
+    if limits is not None and (limits.stops[0] < p.kv_len or limits.starts[1] > 0):
+        return p.q_len * p.kv_len / 8
+    hiding = [
+        overlay.array.shape[-2:]
+        for overlay, hides in ((p.mask, np.logical_not), (p.bias, np.isneginf))
+        if overlay is not None and hides(overlay.array).any()
+    ]
+    return max((rows * keys / 8 for rows, keys in hiding), default=0.0)
 
 
 def _data(session: Session, opened: Opened) -> dict[str, Any]:

@@ -117,3 +117,8 @@ def whole_numbers(given: Any) -> int | list[int] | None:
         return None
     numbers = [int(number) for number in np.ravel(given)]
     return numbers[0] if len(set(numbers)) == 1 else numbers
+
+
+def computed_by(backend: str, look: Lookup) -> str:
+    """Return what is said to have computed a number."""
+    return f"{backend}, {look.problem.compute_dtype}"

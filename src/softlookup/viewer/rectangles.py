@@ -1,6 +1,6 @@
 """Exact rectangles of weights, float64 as in a trace: single heads, means, words."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -18,29 +18,53 @@ MOST_WORK = 2**28  # cells of all rows that are computed for one answer
 
 
 class Rectangle(NamedTuple):
-    """Weights and visibility of some rows and keys, both of shape (rows, keys)."""
+    """Some rows and keys of one head, or of the mean of several.
+
+    Attributes
+    ----------
+    weights, visible
+        Of shape (rows, keys); a pair is visible where any head sees it.
+    sink : ndarray of shape (rows,) or None
+        The share of the sink; None where no head has one.
+    """
 
     weights: Array
     visible: BoolArray
+    sink: Array | None
 
 
-def exact(look: Lookup, rows: IntArray, keys: IntArray) -> Rectangle:
-    """Return a rectangle of the weights of one head, equal to `trace` to the last digit.
+def exact(
+    looks: Sequence[Lookup], rows: IntArray, keys: IntArray
+) -> Generator[None, None, Rectangle]:
+    """Return the mean of single heads of one size; yield where others may ask.
+
+    Of one head the weights are equal to `trace` to the last digit.
 
     Raises
     ------
     ViewError
         Where that many rows of that many keys would keep everybody waiting.
     """
-    check_work(len(rows), look.problem.kv_len)
-    weights = np.empty((len(rows), len(keys)))
-    visible = np.empty(weights.shape, bool)
-    for at, part in _blocks(look, rows):
-        weights[at], visible[at] = part.weights[:, keys], part.visible[:, keys]
-    return Rectangle(weights, visible)
+    check_work(len(rows), looks[0].problem.kv_len, len(looks))
+    weights = np.zeros((len(rows), len(keys)))  # one sum: many heads need the memory of one
+    visible = np.zeros(weights.shape, bool)
+    sink = None if all(look.problem.sinks is None for look in looks) else np.zeros(len(rows))
+    for look in looks:
+        bare = replace(look.problem, value=None)  # no output is asked for
+        at_once = max(1, CELLS_AT_ONCE // max(bare.kv_len, 1))
+        for start in range(0, len(rows), at_once):
+            at = slice(start, min(start + at_once, len(rows)))
+            some = steps(bare, rows[at])
+            weights[at] += some.weights[0, 0][:, keys]
+            visible[at] |= some.visible[0, 0][:, keys]
+            if sink is not None and some.sink_weight is not None:  # without one nothing is missing
+                sink[at] += some.sink_weight[0, 0]
+            del some  # ten numbers a cell are not kept while others ask
+            yield
+    return Rectangle(weights / len(looks), visible, None if sink is None else sink / len(looks))
 
 
-def check_work(rows: int, keys: int, heads: int = 1) -> None:
+def check_work(rows: int, keys: int, heads: int) -> None:
     """Refuse what would keep everybody waiting: whole rows are worked out, of every head.
 
     Raises
@@ -55,29 +79,6 @@ def check_work(rows: int, keys: int, heads: int = 1) -> None:
             "rows", f"must take at most {MOST_WORK:,} weights to work out; {rows:,} rows of "
             f"{keys:,} keys{several} take {work:,}. Ask for fewer rows."
         )  # fmt: skip
-
-
-def _blocks(look: Lookup, rows: IntArray) -> Iterator[tuple[slice, Rectangle]]:
-    """Yield whole rows, as many at once as fit into memory with all their steps."""
-    bare = replace(look.problem, value=None)  # no output is asked for
-    at_once = max(1, CELLS_AT_ONCE // max(bare.kv_len, 1))
-    for start in range(0, len(rows), at_once):
-        at = slice(start, min(start + at_once, len(rows)))
-        some = steps(bare, rows[at])
-        yield at, Rectangle(some.weights[0, 0], some.visible[0, 0])
-
-
-def mean(parts: Iterable[Rectangle]) -> Rectangle:
-    """Return the mean of rectangles of one shape; a pair is visible where any of them sees it."""
-    count = 0
-    for part in parts:  # one after the other: many heads need no more memory than one
-        if not count:
-            weights, visible = part
-        else:
-            weights += part.weights
-            visible |= part.visible
-        count += 1
-    return Rectangle(weights / count, visible)
 
 
 class Words(NamedTuple):
@@ -116,22 +117,25 @@ def words_of(axis: Axis) -> Words:
 
 
 def _spelt(tokens: list[str]) -> str:
-    """Return the text of a word, WordPiece's marks of continuation left out."""
-    if len(tokens) == 1:
-        return readable(tokens[0])
+    """Return the text of a word, without the space before it and WordPiece's marks."""
     first, *others = tokens
-    return readable((first + "".join(text.removeprefix("##") for text in others)).lstrip(" "))
+    text = first + "".join(text.removeprefix("##") for text in others)
+    return readable(text.lstrip(" ") or text)
 
 
 def by_words(part: Rectangle, queries: Words, keys: Words) -> Rectangle:
     """Return a rectangle of words: summed over key words, averaged over query words."""
+    sink = part.sink
+    if sink is not None:
+        sink = np.array([sink[some].mean() for some in queries.tokens])
     if not (queries.tokens and keys.tokens):
         shape = (len(queries.tokens), len(keys.tokens))
-        return Rectangle(np.zeros(shape), np.zeros(shape, bool))
+        return Rectangle(np.zeros(shape), np.zeros(shape, bool), sink)
     # no matrix product: 0 times the NaN of another row is NaN
     rows = np.stack([part.weights[some].mean(axis=0) for some in queries.tokens])
     seen = np.stack([part.visible[some].any(axis=0) for some in queries.tokens])
     return Rectangle(
         np.stack([rows[:, some].sum(axis=1) for some in keys.tokens], axis=1),
         np.stack([seen[:, some].any(axis=1) for some in keys.tokens], axis=1),
+        sink,
     )

@@ -4,11 +4,11 @@ A request is ``(op, args)``, a name and texts; the answer is ``(json, bytes)``, 
 for most ops. A refusal is ``{"ok": false, "error": ..., "argument": ...}``. Numbers that JSON lacks
 travel as the texts ``"NaN"``, ``"Infinity"`` and ``"-Infinity"``.
 
-Any number of threads may ask at once; one is answered at a time.
+Any number of threads may ask at once; they take turns. A long answer is a generator: at each of its
+yields the next one in the queue has a turn.
 """
 
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from softlookup.captures import Capture
 from softlookup.errors import SoftlookupError, ViewError
 from softlookup.shelf import Item, given, shelf_of
 from softlookup.tracing import to_json
-from softlookup.viewer import arguments, heads, rectangles
+from softlookup.viewer import arguments, heads, rectangles, thumbnails
 from softlookup.viewer.arguments import Arguments
 from softlookup.viewer.information import (
     LEDGER_KEYS,
@@ -29,22 +29,24 @@ from softlookup.viewer.information import (
     why_not_editable,
 )
 from softlookup.viewer.opened import Opened, place_of
+from softlookup.viewer.turns import Turns
 
 MOST_KEYS = 256  # columns of one record
 MOST_CELLS = 64  # rows, and keys, of one rectangle of weights in JSON
 
 Answer = Json | tuple[Json, bytes]
+Answering = Answer | Generator[None, None, Json] | Generator[None, None, tuple[Json, bytes]]
 
 
 class Operation(NamedTuple):
     """One thing a view may ask: how it is answered, and the arguments it takes."""
 
-    answer: Callable[["Session", Arguments], Answer]
+    answer: Callable[["Session", Arguments], Answering]
     arguments: tuple[str, ...] = ()
 
 
 class Session:
-    """Answer the questions of a view on a shelf of captures, one after the other.
+    """Answer the questions of a view on a shelf of captures, in turns.
 
     Parameters
     ----------
@@ -55,7 +57,7 @@ class Session:
     def __init__(self, first: Item | Capture) -> None:
         self.shelf = shelf_of(given(first, "lookup") if isinstance(first, Capture) else first)
         self._opened: dict[str, Opened] = {}
-        self._one_at_a_time = threading.Lock()  # a row of a long context fills memory and cores
+        self._turns = Turns()  # a row of a long context fills memory and cores
         self.open(self.shelf[0].id)
 
     def open(self, name: str) -> Opened:
@@ -72,11 +74,23 @@ class Session:
             if operation is None:
                 raise ViewError("op", f"must be one of {', '.join(OPERATIONS)}; got {op[:40]!r}.")
             arguments.check_names(args, operation.arguments, op)
-            with self._one_at_a_time:
-                answer = operation.answer(self, args)
+            answer = self._answered(operation, args)
         except SoftlookupError as error:
             return {"ok": False, "error": str(error), "argument": error.argument}, None
         return answer if isinstance(answer, tuple) else (answer, None)
+
+    def _answered(self, operation: Operation, args: Arguments) -> Answer:
+        with self._turns:
+            answer = operation.answer(self, args)
+        if not isinstance(answer, Generator):
+            return answer
+        while True:
+            with self._turns:
+                try:
+                    next(answer)
+                except StopIteration as done:
+                    whole: Answer = done.value
+                    return whole
 
 
 def _opened(session: Session, args: Arguments) -> Opened:
@@ -84,7 +98,7 @@ def _opened(session: Session, args: Arguments) -> Opened:
     return session.open(arguments.word(args, "capture", names, default=names[0]))
 
 
-def _of_capture(answer: Callable[[Opened, Arguments], Answer], *names: str) -> Operation:
+def _of_capture(answer: Callable[[Opened, Arguments], Answering], *names: str) -> Operation:
     """Return the operation that asks one capture of the shelf."""
     return Operation(
         lambda session, args: answer(_opened(session, args), args), ("capture", *names)
@@ -128,11 +142,11 @@ def _trace(opened: Opened, args: Arguments) -> Json:
     return traced.record(0, top=top)
 
 
-def _weights(opened: Opened, args: Arguments) -> Json:
+def _weights(opened: Opened, args: Arguments) -> Generator[None, None, Json]:
     look = place_of(opened, args).look
     rows = arguments.wholes(args, "rows", look.problem.q_len, MOST_CELLS)
     keys = arguments.wholes(args, "keys", look.problem.kv_len, MOST_CELLS)
-    part = rectangles.exact(look, np.array(rows), np.array(keys))
+    part = yield from rectangles.exact([look], np.array(rows), np.array(keys))
     return {"weights": to_json(part.weights), "visible": to_json(part.visible)}
 
 
@@ -164,7 +178,7 @@ OPERATIONS: Mapping[str, Operation] = MappingProxyType(
         "arrays": _of_capture(_arrays, *_HEAD),
         "trace": _of_capture(_trace, *_HEAD, "row", "top"),
         "weights": _of_capture(_weights, *_HEAD, "rows", "keys"),
-        "overview": _of_capture(heads.overview, "layer", "batch"),
+        "overview": _of_capture(thumbnails.overview, "layer", "batch", "heads"),
         "grid": _of_capture(heads.grid, *_HEAD, "like", "rows", "keys", "words"),
         "facts": _of_capture(heads.facts, *_HEAD, "like"),
         "everywhere": _of_capture(heads.everywhere, "layer", "batch", "query"),

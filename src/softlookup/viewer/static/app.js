@@ -106,6 +106,8 @@ var HEADS = {
   ".": ["ask-by", "1"],
   w: ["words", ""],
   f: ["first", ""],
+  g: ["to-grid", ""],
+  s: ["row-steps", ""],
   r: ["reading", "other"],
   c: ["copy", ""],
   l: ["link", ""],
@@ -113,6 +115,7 @@ var HEADS = {
   "?": ["help", ""],
   Escape: ["leave", ""]
 };
+var ROVING = ".choice, .reads";
 var REGIONS = [
   [".thumbs", "thumb-move"],
   [".pieces", "text-move"],
@@ -141,6 +144,7 @@ function actionOf(event, target, view) {
 }
 function headsAction({ key, shiftKey }, target) {
   if (key in ARROWS) {
+    if (target?.closest(ROVING)) return ["rove", ARROWS[key]];
     const region = REGIONS.find(([selector]) => target?.closest(selector));
     return region ? [region[1], ARROWS[key]] : null;
   }
@@ -1106,7 +1110,12 @@ var ACTIONS = {
   }),
   layer: ({ state }) => ({ layer: !state.layer, focus: state.layer ? void 0 : "layer" }),
   section: ({ state }, to) => ({ section: sectionFrom(state, to), focus: "article" }),
-  view: (_, to) => ({ view: to === "heads" ? "heads" : "steps", hover: null, point: null }),
+  view: (_, to) => ({
+    view: to === "heads" ? "heads" : "steps",
+    hover: null,
+    point: null,
+    focus: "top"
+  }),
   stage: (_, stage) => ({ stage: Number(stage), editing: null, trouble: null }),
   head: (_, head2) => ({ head: Number(head2), editing: null, trouble: null }),
   batch: (_, batch) => ({ batch: Number(batch), editing: null, trouble: null })
@@ -1280,321 +1289,43 @@ function aligned(lines) {
 }
 var plain = (text) => text.replaceAll("−", "-");
 
-// src/turns.js
-var KEEP = "softlookup-progress";
-function loadProgress() {
-  try {
-    const kept = JSON.parse(localStorage.getItem(KEEP) ?? "{}");
-    const solved = Array.isArray(kept.solved) ? kept.solved.filter((s) => typeof s === "string") : [];
-    const seeds = {};
-    for (const [skill, seed] of Object.entries(kept.seeds ?? {})) {
-      if (Number.isSafeInteger(seed) && Number(seed) > 0) seeds[skill] = Number(seed);
-    }
-    return { solved, seeds };
-  } catch {
-    return { solved: [], seeds: {} };
-  }
-}
-function keepProgress(solved, skill, seed) {
-  try {
-    const { seeds } = loadProgress();
-    localStorage.setItem(KEEP, JSON.stringify({ solved, seeds: { ...seeds, [skill]: seed } }));
-  } catch {
-  }
-}
-function newTurn(skill, seed) {
+// src/heads_needs.js
+function headOrMean({ capture, batch }, { stage, head: head2 }, average2) {
+  const overLayers = average2 === "layers" || average2 === "both";
+  const overHeads = average2 === "heads" || average2 === "both";
   return {
-    skill,
-    seed: seed ?? loadProgress().seeds[skill] ?? 1,
-    exercise: null,
-    typed: [],
-    verdict: null,
-    revealed: false,
-    trouble: null
+    capture: capture.capture,
+    batch: String(batch),
+    layer: overLayers ? "mean" : String(stage),
+    head: overHeads ? "mean" : String(head2),
+    ...overLayers ? { like: String(stage) } : {}
   };
 }
-function judged({ solved, turn }, verdict) {
-  const { skill, seed, revealed } = turn;
-  const ticks = verdict.correct && !revealed && !solved.includes(skill);
-  const now = ticks ? [...solved, skill] : solved;
-  const shows = !verdict.correct && verdict.steps.length > 0;
-  if (verdict.correct || shows) keepProgress(now, skill, seed + 1);
-  return { solved: now, turn: { ...turn, verdict, revealed: revealed || shows, trouble: null } };
+var span = (start2, stop) => `${start2}:${stop}`;
+var overviewArgs = ({ capture, batch }, stage) => ({
+  capture: capture.capture,
+  layer: String(stage),
+  batch: String(batch)
+});
+var PART = 2 ** 25;
+function overviewParts(state, stage) {
+  const { heads, q_len, kv_len } = state.capture.layers[stage].sizes;
+  const args = overviewArgs(state, stage);
+  const each = Math.max(1, Math.floor(PART / Math.max(1, q_len * kv_len)));
+  if (heads <= each) return [args];
+  return Array.from({ length: Math.ceil(heads / each) }, (_, part) => ({
+    ...args,
+    heads: span(part * each, Math.min(heads, (part + 1) * each))
+  }));
 }
-function answerOf({ exercise, typed: typed2 }) {
-  if (!exercise) return { trouble: "The exercise has not arrived yet." };
-  if (exercise.kind === "choice") {
-    return typed2[0] ? { answer: JSON.stringify(typed2[0]) } : { trouble: "Choose one of the explanations." };
-  }
-  const texts = exercise.fields.map((_, i) => (typed2[i] ?? "").trim());
-  const empty = texts.findIndex((text) => text === "");
-  if (empty >= 0) return { trouble: `Type a number for “${exercise.fields[empty].label}” too.` };
-  return { answer: JSON.stringify(texts) };
+function everywhereArgs(state) {
+  const { capture, stage, row } = state;
+  const first = capture.layers.findIndex((_, other) => isAlike(state, other, stage));
+  return { ...overviewArgs(state, first), query: String(row) };
 }
-
-// src/url_numbers.js
-function whole(text, below) {
-  return text !== null && /^\d{1,9}$/.test(text) && Number(text) < below ? Number(text) : null;
-}
-
-// src/url_heads.js
-var AVERAGES = ["none", "heads", "layers", "both"];
-function writeHeads(state, fields2) {
-  fields2.set("v", "heads");
-  if (state.batch) fields2.set("b", String(state.batch));
-  if (state.open) {
-    fields2.set("L", String(state.stage));
-    fields2.set("h", String(state.head));
-    if (state.average !== "none") fields2.set("m", state.average);
-    if (state.words) fields2.set("w", "1");
-    if (!state.first) fields2.set("first", "0");
-    if (state.compare) fields2.set("cmp", `${state.compare.stage}.${state.compare.head}`);
-    if (state.corner.some((start2) => start2 > 0)) fields2.set("win", state.corner.join("."));
-  }
-  if (state.picked) fields2.set("q", String(state.row));
-  if (state.key !== null) fields2.set("k", String(state.key));
-}
-function readHeads(fields2, capture, place) {
-  const { heads, q_len, kv_len } = capture.layers[place.stage].sizes;
-  const stage = whole(fields2.get("L"), capture.layers.length);
-  const open2 = stage !== null || whole(fields2.get("h"), heads) !== null;
-  const row = whole(fields2.get("q"), q_len);
-  const key = whole(fields2.get("k"), kv_len);
-  const [top, left2] = pair(fields2.get("win"), q_len, kv_len) ?? [0, 0];
-  return {
-    ...place,
-    ...row === null ? {} : { row },
-    view: "heads",
-    open: open2,
-    picked: row !== null,
-    key,
-    follow: key !== null,
-    average: AVERAGES.find((name) => name === fields2.get("m")) ?? "none",
-    words: fields2.get("w") === "1",
-    first: fields2.get("first") !== "0",
-    compare: headAt(fields2.get("cmp"), capture),
-    corner: [top, left2],
-    thumb: { stage: place.stage, head: place.head },
-    mark: null,
-    point: null
-  };
-}
-function pair(text, rows, keys) {
-  const parts = (text ?? "").split(".");
-  const [a, b] = [whole(parts[0], rows), whole(parts[1] ?? null, keys)];
-  return parts.length === 2 && a !== null && b !== null ? [a, b] : null;
-}
-function headAt(text, { layers }) {
-  const parts = (text ?? "").split(".");
-  const stage = whole(parts[0], layers.length);
-  if (stage === null || parts.length !== 2) return null;
-  const head2 = whole(parts[1], layers[stage].sizes.heads);
-  return head2 === null ? null : { stage, head: head2 };
-}
-
-// src/url.js
-var MOST2 = 4e3;
-var LONGEST_NAME = 200;
-var VIEWS = ["steps", "heads"];
-var PLACES = ["q", "n", "L", "h"];
-function toHash(state) {
-  const fields2 = new URLSearchParams();
-  const { capture } = state;
-  if (capture.capture !== capture.shelf[0]?.id) fields2.set("c", capture.capture);
-  if (state.view === "heads") writeHeads(state, fields2);
-  else writeSteps(state, fields2);
-  return fields2.toString();
-}
-function writeSteps(state, fields2) {
-  if (firstView(state.capture) !== "steps") fields2.set("v", "steps");
-  fields2.set("q", String(state.row));
-  if (state.stage) fields2.set("L", String(state.stage));
-  if (state.batch) fields2.set("b", String(state.batch));
-  if (state.head) fields2.set("h", String(state.head));
-  fields2.set("step", state.step);
-  if (!state.scaled) fields2.set("scale", "off");
-  if (state.reading !== "textbook") fields2.set("read", state.reading);
-  if (state.seen.length) fields2.set("in", [...state.seen].sort((a, b) => a - b).join("."));
-  fields2.set("at", `${state.cursor.step}.${state.cursor.column}`);
-  if (state.section) fields2.set("s", String(state.section));
-  if (state.layer) fields2.set("all", "1");
-  const edit2 = state.edits[editKey(state)];
-  const numbers = edit2 ? JSON.stringify(edit2) : "";
-  if (numbers && numbers.length <= MOST2) fields2.set("n", numbers);
-}
-function fitsHash(state) {
-  const edit2 = state.edits[editKey(state)];
-  return !edit2 || JSON.stringify(edit2).length <= MOST2;
-}
-var stepId = (text) => ORDER.find((id) => id === text) ?? null;
-var captureIn = (hash) => new URLSearchParams(hash.replace(/^#/, "")).get("c");
-function fromHash(hash, capture) {
-  const fields2 = new URLSearchParams(hash.replace(/^#/, ""));
-  const stage = whole(fields2.get("L"), capture.layers.length) ?? 0;
-  const { batch, heads } = capture.layers[stage].sizes;
-  const entry = whole(fields2.get("b"), batch) ?? 0;
-  const head2 = whole(fields2.get("h"), heads) ?? 0;
-  const place = { stage, batch: entry, head: head2 };
-  const asked2 = VIEWS.find((name) => name === fields2.get("v"));
-  const says = asked2 !== void 0 || PLACES.some((name) => fields2.has(name));
-  const view = asked2 ?? firstView(capture);
-  if (view === "heads") return says ? readHeads(fields2, capture, place) : {};
-  return {
-    ...says ? { view } : {},
-    ...fromSteps(fields2, infoOf(capture, stage, entry), place)
-  };
-}
-function fromSteps(fields2, info, place) {
-  const edit2 = info.editable ? editFrom(fields2.get("n"), info) : null;
-  const rows = edit2 ? edit2.tokens.length : info.sizes.q_len;
-  const found = PLACES.some((name) => fields2.has(name)) ? place : {};
-  const row = whole(fields2.get("q"), rows);
-  if (row !== null) found.row = row;
-  const step3 = fields2.get("step") === "none" ? "none" : stepId(fields2.get("step"));
-  if (step3) found.step = step3;
-  if (fields2.get("scale") === "off" && info.editable) found.scaled = false;
-  if (fields2.get("read") === "shifted") found.reading = "shifted";
-  if (fields2.has("in")) found.seen = rowsFrom(fields2.get("in") ?? "", rows);
-  const [id, column] = (fields2.get("at") ?? "").split(".");
-  const at = stepId(id);
-  if (at) found.cursor = { step: at, column: whole(column ?? null, 1e3) ?? 0 };
-  const section = whole(fields2.get("s"), 100);
-  if (section !== null) found.section = section;
-  if (fields2.get("all") === "1") found.layer = true;
-  if (edit2) found.edits = { [editKey(place)]: edit2 };
-  return found;
-}
-function rowsFrom(text, rows) {
-  const found = text.split(".").map((part) => whole(part, rows));
-  return [...new Set(found.filter((row) => row !== null))];
-}
-var isList = (value, most) => Array.isArray(value) && value.length >= 1 && value.length <= most;
-function isMatrix(value, rows, most) {
-  if (!isList(value, rows) || value.length !== rows) return false;
-  const width = Array.isArray(value[0]) ? value[0].length : 0;
-  return value.every(
-    (row) => isList(row, most) && row.length === width && row.every((x) => typeof x === "number" && Number.isFinite(x))
-  );
-}
-function isOrigin(value, length, below) {
-  return isList(value, length) && value.length === length && value.every((x) => typeof x === "number" && Number.isInteger(x) && x >= -1 && x < below);
-}
-var isNames = (value, most) => isList(value, most) && value.every((name) => typeof name === "string" && name.length <= LONGEST_NAME);
-function editFrom(text, info) {
-  if (!text || text.length > 2 * MOST2) return null;
-  let raw;
-  try {
-    raw = JSON.parse(text);
-  } catch {
-    return null;
-  }
-  if (raw === null || typeof raw !== "object") return null;
-  const { edit_tokens: most, edit_dims: dims } = info.limits;
-  const { tokens, key_tokens, query, key, value, row_from, key_from } = raw;
-  if (!isNames(tokens, most) || !isNames(key_tokens, most)) return null;
-  const [rows, keys] = [tokens.length, key_tokens.length];
-  const fits = isMatrix(query, rows, dims) && isMatrix(key, keys, dims) && isMatrix(value, keys, dims) && query[0].length === key[0].length && isOrigin(row_from, rows, info.sizes.q_len) && isOrigin(key_from, keys, info.sizes.kv_len);
-  return fits ? { tokens, key_tokens, query, key, value, row_from, key_from } : null;
-}
-
-// src/first_state.js
-function firstState(capture, lesson, hash) {
-  const skills = lesson.checklist.map(({ skill }) => skill);
-  const solved = loadProgress().solved.filter((skill) => skills.includes(skill));
-  const open2 = skills.find((skill) => !solved.includes(skill)) ?? skills[0];
-  return {
-    lesson,
-    shelved: {},
-    reading: "textbook",
-    section: 0,
-    turn: newTurn(open2),
-    solved,
-    notice: "",
-    offline: null,
-    room: 1280,
-    theme: "light",
-    wide: false,
-    ...placeIn(capture, fromHash(hash, capture))
-  };
-}
-function placeIn(capture, found) {
-  const info = infoOf(capture, found.stage ?? 0, found.batch ?? 0);
-  const whole3 = opensWhole(info);
-  return {
-    capture,
-    info,
-    view: firstView(capture),
-    stage: 0,
-    batch: 0,
-    head: 0,
-    row: 0,
-    step: (
-      /** @type {import("./types.js").Progress} */
-      whole3 ? "reads" : "none"
-    ),
-    scaled: true,
-    cursor: (
-      /** @type {import("./types.js").Cursor} */
-      {
-        step: whole3 ? "weight" : "score",
-        column: 0
-      }
-    ),
-    hover: null,
-    seen: [],
-    edits: {},
-    editing: null,
-    spot: (
-      /** @type {import("./types.js").Spot} */
-      { side: "query", row: found.row ?? 0, col: 0 }
-    ),
-    trouble: null,
-    layer: false,
-    cell: (
-      /** @type {import("./types.js").Pair} */
-      [0, 0]
-    ),
-    ...HEADS_AT_FIRST,
-    ...found
-  };
-}
-var HEADS_AT_FIRST = {
-  open: false,
-  picked: false,
-  key: null,
-  compare: null,
-  average: (
-    /** @type {import("./types.js").Average} */
-    "none"
-  ),
-  words: false,
-  first: true,
-  corner: (
-    /** @type {import("./types.js").Pair} */
-    [0, 0]
-  ),
-  thumb: { stage: 0, head: 0 },
-  follow: false,
-  mark: null,
-  point: null,
-  over: null
-};
-function movedTo(state, capture, hash) {
-  const fresh = placeIn(capture, {});
-  const names2 = (
-    /** @type {(keyof State)[]} */
-    Object.keys(fresh)
-  );
-  const left2 = Object.fromEntries(names2.map((name) => [name, state[name]]));
-  return {
-    ...fresh,
-    ...state.shelved[capture.capture],
-    hover: null,
-    point: null,
-    over: null,
-    ...fromHash(hash, capture),
-    shelved: { ...state.shelved, [state.capture.capture]: left2 }
-  };
+function isAlike({ capture }, one, other) {
+  const [a, b] = [capture.layers[one], capture.layers[other]];
+  return a.queries.join() === b.queries.join() && a.keys.join() === b.keys.join();
 }
 
 // src/frame.js
@@ -1825,9 +1556,9 @@ function paintGrid(canvas, grid2, { cell: cell2, range: range2, colors, ratio = 
   pen.imageSmoothingEnabled = false;
   pen.drawImage(pixels(rows, columns, colors, codeAt), 0, 0, wide, high);
   if (sink) {
-    const shares2 = pixels(rows, 1, colors, (r) => codeOf(sink[r], range2));
+    const shares = pixels(rows, 1, colors, (r) => codeOf(sink[r], range2));
     const left2 = Math.round(sinkLeft(grid2, cell2) * ratio);
-    pen.drawImage(shares2, left2, 0, Math.round(sinkWidth(cell2) * ratio), high);
+    pen.drawImage(shares, left2, 0, Math.round(sinkWidth(cell2) * ratio), high);
   }
   for (let r = 0; r < rows; r += 1) {
     if (isEmpty(grid2, r)) paintEmpty(pen, grid2, r, cell2, colors, ratio);
@@ -1952,34 +1683,6 @@ function paintThumbnail(canvas, values, rows, columns, options) {
   strokeFrame(pen, frame, colors.focus, 1.5, ratio);
 }
 
-// src/heads_needs.js
-function headOrMean({ capture, batch }, { stage, head: head2 }, average2) {
-  const overLayers = average2 === "layers" || average2 === "both";
-  const overHeads = average2 === "heads" || average2 === "both";
-  return {
-    capture: capture.capture,
-    batch: String(batch),
-    layer: overLayers ? "mean" : String(stage),
-    head: overHeads ? "mean" : String(head2),
-    ...overLayers ? { like: String(stage) } : {}
-  };
-}
-var span = (start2, stop) => `${start2}:${stop}`;
-var overviewArgs = ({ capture, batch }, stage) => ({
-  capture: capture.capture,
-  layer: String(stage),
-  batch: String(batch)
-});
-function everywhereArgs(state) {
-  const { capture, stage, row } = state;
-  const first = capture.layers.findIndex((_, other) => isAlike(state, other, stage));
-  return { ...overviewArgs(state, first), query: String(row) };
-}
-function isAlike({ capture }, one, other) {
-  const [a, b] = [capture.layers[one], capture.layers[other]];
-  return a.queries.join() === b.queries.join() && a.keys.join() === b.keys.join();
-}
-
 // src/heads_grid.js
 var MOST_FACTS = 2 ** 27;
 var WHOLE = 1024;
@@ -2011,8 +1714,7 @@ function headView(state, source, at, average2) {
     /** @type {Facts} */
     told.json
   ) : null;
-  const waiting2 = state.info.options.sinks && hasFacts(state) && !told;
-  const grid2 = answer?.bytes && !waiting2 ? decoded(state, source, answer, words2 ? null : facts2) : null;
+  const grid2 = answer?.bytes ? decoded(state, source, answer) : null;
   return {
     at,
     average: average2,
@@ -2030,10 +1732,10 @@ function headView(state, source, at, average2) {
     ] : [["grid", asked2]]
   };
 }
-function decoded({ info }, source, answer, facts2) {
+function decoded({ info, capture, stage, batch }, source, answer) {
   const { json, bytes } = answer;
   const [rows, columns] = json.shape;
-  return source.made(answer, facts2?.sink ? "grid and sink" : "grid", () => {
+  return source.made(answer, "grid", () => {
     const count2 = rows * columns;
     const part = (tokens, [a, b]) => b - a === tokens.length ? tokens : tokens.slice(a, b);
     return {
@@ -2059,15 +1761,21 @@ function decoded({ info }, source, answer, facts2) {
       keyTokens: json.key_labels ?? part(info.key_tokens, json.keys),
       rowAt: json.row_labels ? 0 : json.rows[0],
       keyAt: json.key_labels ? 0 : json.keys[0],
-      sink: facts2?.sink ? facts2.sink.slice(json.rows[0], json.rows[1]) : null
+      sink: revive(json.sink),
+      padded: paddedRows(axesOf(capture, stage, batch).queries.padding, json)
     };
   });
+}
+function paddedRows(padding, { shape, rows, row_words: words2 }) {
+  if (!padding.length) return null;
+  const filler = (token) => padding.some(([start2, stop]) => start2 <= token && token < stop);
+  return Array.from({ length: shape[0] }, (_, r) => (words2?.[r] ?? [rows[0] + r]).every(filler));
 }
 function lineOf(state, source, view, line4) {
   const part = "row" in line4 ? { rows: span(line4.row, line4.row + 1) } : { keys: span(line4.key, line4.key + 1) };
   const args = { ...headOrMean(state, view.at, view.average), ...part };
   const answer = source.answer("grid", args);
-  const grid2 = answer?.bytes ? decoded(state, source, answer, null) : null;
+  const grid2 = answer?.bytes ? decoded(state, source, answer) : null;
   return { args, grid: grid2, refused: answer?.refused ?? "" };
 }
 function placeOfToken(words2, token) {
@@ -2115,6 +1823,539 @@ function chip(tokens, index, props = {}) {
     { type, class: `chip ${colorClass(index)} ${kind}`, title: readable(tokens[index]), ...props },
     parts
   );
+}
+
+// src/reads.js
+var MOST2 = 12;
+var SO_FAR = "the share of all that is read here, by this line and those above it";
+function readsFrom({ shape: [rows, columns], weights: weights2, visible, rowAt, keyAt, sink }, row) {
+  const r = row - rowAt;
+  if (r < 0 || r >= rows) return [];
+  const entries = [];
+  for (let c = 0; c < columns; c += 1) {
+    const i = r * columns + c;
+    if (visible[i]) entries.push({ index: keyAt + c, weight: weights2[i] });
+  }
+  if (sink && sink[r] !== 0) entries.push({ index: SINK, weight: sink[r] });
+  return shared(entries);
+}
+function readBy(grid2, key) {
+  const { weights: weights2, visible, rowAt, keyAt, padded } = grid2;
+  const [rows, columns] = grid2.shape;
+  const c = key - keyAt;
+  if (c < 0 || c >= columns) return [];
+  const entries = [];
+  for (let r = 0; r < rows; r += 1) {
+    const i = r * columns + c;
+    if (visible[i] && !padded?.[r]) entries.push({ index: rowAt + r, weight: weights2[i] });
+  }
+  return shared(entries);
+}
+function shared(entries) {
+  const place = (index) => index === SINK ? Infinity : index;
+  const sorted = [...entries].sort((a, b) => {
+    const [noA, noB] = [Number.isNaN(a.weight), Number.isNaN(b.weight)];
+    if (noA !== noB) return noA ? 1 : -1;
+    if (!noA && a.weight !== b.weight) return b.weight - a.weight;
+    return place(a.index) < place(b.index) ? -1 : 1;
+  });
+  const total = sorted.reduce((sum3, { weight }) => sum3 + (Number.isNaN(weight) ? 0 : weight), 0);
+  let sum2 = 0;
+  return sorted.map(({ index, weight }) => {
+    sum2 += weight;
+    if (Number.isNaN(sum2)) return { index, weight, share: NaN };
+    if (total === 0) return { index, weight, share: 0 };
+    return { index, weight, share: sum2 / total };
+  });
+}
+function restWords(entries, most) {
+  const rest = entries.slice(most);
+  if (!rest.length) return "";
+  const together = rest.reduce((sum2, { weight }) => sum2 + weight, 0);
+  return `and ${rest.length} more, together ${rounded(together)}`;
+}
+function readsList(title, entries, tokens, options = {}) {
+  const { most = MOST2, act = null, name = act ?? "list", none = EMPTY_WORDS } = options;
+  const id = `reads-${name}`;
+  const rest = restWords(entries, most);
+  return h(
+    "section",
+    { class: "reads-part", "data-key": id, "aria-labelledby": id },
+    h("h2", { id }, title),
+    entries.length ? table(id, entries.slice(0, most), tokens, act) : h("p", { class: "quiet" }, none),
+    rest && h("p", { class: "reads-rest" }, rest)
+  );
+}
+function table(id, entries, tokens, act) {
+  const head2 = ["token", "weight", "so far"].map(
+    (word2) => h("th", { scope: "col", title: word2 === "so far" ? SO_FAR : null }, word2)
+  );
+  return h(
+    "table",
+    { class: "reads", "aria-labelledby": id },
+    h("thead", {}, h("tr", {}, head2)),
+    h(
+      "tbody",
+      {},
+      entries.map((entry, i) => line(entry, tokens, act, i))
+    )
+  );
+}
+function line({ index, weight, share }, tokens, act, at) {
+  const bar = Number.isFinite(weight) ? Math.max(0, Math.min(1, weight)) : 0;
+  return h(
+    "tr",
+    { "data-key": String(index) },
+    h("th", { scope: "row" }, nameOf(index, tokens, act, at)),
+    h(
+      "td",
+      { class: "weight", vars: { "--w": String(bar) }, title: String(weight) },
+      rounded(weight)
+    ),
+    h("td", { class: "so-far" }, rounded(share))
+  );
+}
+function nameOf(index, tokens, act, at) {
+  if (index === SINK) return h("span", { class: "sink" }, "sink");
+  if (!act) return chip(tokens, index);
+  return chip(tokens, index, {
+    "data-act": act,
+    "data-arg": index,
+    tabindex: at === 0 ? 0 : -1,
+    "aria-label": `pick ${tokenName(tokens, index)}`
+  });
+}
+
+// src/heads_scene.js
+function headsScene(state, source) {
+  const { capture, stage, batch, head: head2 } = state;
+  const { queries, keys } = axesOf(capture, stage, batch);
+  const first = state.open ? headView(state, source, { stage, head: head2 }, state.average) : null;
+  const beside = first && comparable(state) ? state.compare : null;
+  const second = beside && headView(state, source, beside, "none");
+  const everywhere2 = state.picked ? source.answer("everywhere", everywhereArgs(state)) : void 0;
+  return {
+    state,
+    queries,
+    keys,
+    windowed: isWindowed(state),
+    words: byWords(state),
+    hasWords: queries.words !== null && keys.words !== null && !isWindowed(state),
+    overview: (layer) => overviewOf(state, source, layer),
+    overviewRefused: (layer) => overviewRefused(state, source, layer),
+    everywhere: (at) => everywhere2?.json?.layers.find((one) => one.layer === at.stage)?.heads[at.head] ?? null,
+    first,
+    second,
+    ...pairsOf(state, first),
+    lines: linesOf2(state, source, first),
+    ledger: hasLedger(state) ? ledgerScene(state, source) : null
+  };
+}
+var hasLedger = ({ open: open2, picked: picked2, average: average2 }) => open2 && picked2 && average2 === "none";
+function ledgerScene(state, source) {
+  const scene = sceneOf({ ...state, step: "reads", edits: {}, scaled: true }, source);
+  const column = state.follow ? scene.record?.keys.indexOf(state.key ?? -1) ?? -1 : -1;
+  if (column < 0) return scene;
+  return { ...scene, state: { ...scene.state, cursor: { ...state.cursor, column } } };
+}
+var comparable = (state) => state.compare !== null && isAlike(state, state.stage, state.compare.stage);
+function overviewOf(state, source, stage) {
+  const parts = [];
+  for (const args of overviewParts(state, stage)) {
+    const answer = source.answer("overview", args);
+    if (!answer?.bytes) break;
+    parts.push(answer);
+  }
+  const last = parts.at(-1);
+  if (!last) return null;
+  return source.made(last, "pictures", () => ({
+    ...last.json,
+    heads: parts.flatMap(({ json }) => json.heads),
+    pictures: parts.flatMap(picturesOf)
+  }));
+}
+function picturesOf({ json: { rows, columns, heads }, bytes }) {
+  const cells = rows * columns;
+  return heads.map(
+    (_, i) => numbersIn(
+      /** @type {Uint8Array} */
+      bytes,
+      Float32Array,
+      4 * i * cells,
+      cells
+    )
+  );
+}
+function overviewRefused(state, source, stage) {
+  const answers = overviewParts(state, stage).map((args) => source.answer("overview", args));
+  return answers.find((answer) => answer?.refused)?.refused ?? "";
+}
+function pairsOf({ picked: picked2, row, key, mark: mark2, point }, view) {
+  if (!view?.grid) return { picked: null, at: null };
+  const { rowWords: rowWords2, keyWords } = view;
+  const placed = ([r, k]) => {
+    const [a, b] = [placeOfToken(rowWords2, r), placeOfToken(keyWords, k)];
+    return a === null || b === null ? null : (
+      /** @type {Pair} */
+      [a, b]
+    );
+  };
+  const shown = point ?? mark2;
+  return {
+    picked: picked2 ? placed([row, key ?? -1]) : null,
+    at: shown && placed(shown)
+  };
+}
+function linesOf2(state, source, view) {
+  if (!view?.grid || !state.picked) return { from: null, by: null, note: "" };
+  const { grid: grid2 } = view;
+  const row = placeOfToken(view.rowWords, state.row) ?? 0;
+  const key = placeOfToken(view.keyWords, state.key);
+  const line4 = isWindowed(state) ? lineOf(state, source, view, { row: state.row }) : null;
+  const across = line4 ? line4.grid : grid2;
+  const from = across && source.made(across, `from ${row}`, () => readsFrom(across, row));
+  if (key === null) return { from, by: null, note: "" };
+  const column = isWindowed(state) ? lineOf(state, source, view, { key }) : null;
+  const down = column ? column.grid ?? (column.refused ? grid2 : null) : grid2;
+  const by = down && source.made(down, `by ${key}`, () => readBy(down, key));
+  return { from, by, note: column?.refused ? "Among the rows shown." : "" };
+}
+function headNeeds({ state, first, second }, source) {
+  const needs = [...first?.needs ?? [], ...second?.needs ?? []];
+  if (state.picked) needs.push(["everywhere", everywhereArgs(state)]);
+  if (hasLedger(state))
+    needs.push(["trace", traceArgs(state, state.row, state.info.limits.ledger_keys)]);
+  if (first && state.picked && isWindowed(state)) {
+    needs.push(["grid", lineOf(state, source, first, { row: state.row }).args]);
+    if (state.key !== null)
+      needs.push(["grid", lineOf(state, source, first, { key: state.key }).args]);
+  }
+  const parts = state.capture.layers.flatMap(
+    (_, stage) => overviewRefused(state, source, stage) ? [] : overviewParts(state, stage)
+  );
+  const next2 = parts.find((args) => !source.has("overview", args));
+  if (next2) needs.push(["overview", next2]);
+  return needs;
+}
+
+// src/turns.js
+var KEEP = "softlookup-progress";
+function loadProgress() {
+  try {
+    const kept = JSON.parse(localStorage.getItem(KEEP) ?? "{}");
+    const solved = Array.isArray(kept.solved) ? kept.solved.filter((s) => typeof s === "string") : [];
+    const seeds = {};
+    for (const [skill, seed] of Object.entries(kept.seeds ?? {})) {
+      if (Number.isSafeInteger(seed) && Number(seed) > 0) seeds[skill] = Number(seed);
+    }
+    return { solved, seeds };
+  } catch {
+    return { solved: [], seeds: {} };
+  }
+}
+function keepProgress(solved, skill, seed) {
+  try {
+    const { seeds } = loadProgress();
+    localStorage.setItem(KEEP, JSON.stringify({ solved, seeds: { ...seeds, [skill]: seed } }));
+  } catch {
+  }
+}
+function newTurn(skill, seed) {
+  return {
+    skill,
+    seed: seed ?? loadProgress().seeds[skill] ?? 1,
+    exercise: null,
+    typed: [],
+    verdict: null,
+    revealed: false,
+    trouble: null
+  };
+}
+function judged({ solved, turn }, verdict) {
+  const { skill, seed, revealed } = turn;
+  const ticks = verdict.correct && !revealed && !solved.includes(skill);
+  const now = ticks ? [...solved, skill] : solved;
+  const shows = !verdict.correct && verdict.steps.length > 0;
+  if (verdict.correct || shows) keepProgress(now, skill, seed + 1);
+  return { solved: now, turn: { ...turn, verdict, revealed: revealed || shows, trouble: null } };
+}
+function answerOf({ exercise, typed: typed2 }) {
+  if (!exercise) return { trouble: "The exercise has not arrived yet." };
+  if (exercise.kind === "choice") {
+    return typed2[0] ? { answer: JSON.stringify(typed2[0]) } : { trouble: "Choose one of the explanations." };
+  }
+  const texts = exercise.fields.map((_, i) => (typed2[i] ?? "").trim());
+  const empty = texts.findIndex((text) => text === "");
+  if (empty >= 0) return { trouble: `Type a number for “${exercise.fields[empty].label}” too.` };
+  return { answer: JSON.stringify(texts) };
+}
+
+// src/url_numbers.js
+function whole(text, below) {
+  return text !== null && /^\d{1,9}$/.test(text) && Number(text) < below ? Number(text) : null;
+}
+
+// src/url_heads.js
+var AVERAGES = ["none", "heads", "layers", "both"];
+function writeHeads(state, fields2) {
+  fields2.set("v", "heads");
+  if (state.batch) fields2.set("b", String(state.batch));
+  if (state.open) {
+    fields2.set("L", String(state.stage));
+    fields2.set("h", String(state.head));
+    if (state.average !== "none") fields2.set("m", state.average);
+    if (state.words) fields2.set("w", "1");
+    if (!state.first) fields2.set("first", "0");
+    if (state.compare) fields2.set("cmp", `${state.compare.stage}.${state.compare.head}`);
+    if (state.corner.some((start2) => start2 > 0)) fields2.set("win", state.corner.join("."));
+  }
+  if (state.picked) fields2.set("q", String(state.row));
+  if (state.key !== null) fields2.set("k", String(state.key));
+}
+function readHeads(fields2, capture, place) {
+  const { heads, q_len, kv_len } = capture.layers[place.stage].sizes;
+  const stage = whole(fields2.get("L"), capture.layers.length);
+  const open2 = stage !== null || whole(fields2.get("h"), heads) !== null;
+  const row = whole(fields2.get("q"), q_len);
+  const key = whole(fields2.get("k"), kv_len);
+  const [top, left2] = pair(fields2.get("win"), q_len, kv_len) ?? [0, 0];
+  return {
+    ...place,
+    ...row === null ? {} : { row },
+    view: "heads",
+    open: open2,
+    picked: row !== null,
+    key,
+    follow: key !== null,
+    average: AVERAGES.find((name) => name === fields2.get("m")) ?? "none",
+    words: fields2.get("w") === "1",
+    first: fields2.get("first") !== "0",
+    compare: headAt(fields2.get("cmp"), capture),
+    corner: [top, left2],
+    thumb: { stage: place.stage, head: place.head },
+    mark: null,
+    point: null
+  };
+}
+function pair(text, rows, keys) {
+  const parts = (text ?? "").split(".");
+  const [a, b] = [whole(parts[0], rows), whole(parts[1] ?? null, keys)];
+  return parts.length === 2 && a !== null && b !== null ? [a, b] : null;
+}
+function headAt(text, { layers }) {
+  const parts = (text ?? "").split(".");
+  const stage = whole(parts[0], layers.length);
+  if (stage === null || parts.length !== 2) return null;
+  const head2 = whole(parts[1], layers[stage].sizes.heads);
+  return head2 === null ? null : { stage, head: head2 };
+}
+
+// src/url.js
+var MOST3 = 4e3;
+var LONGEST_NAME = 200;
+var VIEWS = ["steps", "heads"];
+var PLACES = ["q", "n", "L", "h"];
+function toHash(state) {
+  const fields2 = new URLSearchParams();
+  const { capture } = state;
+  if (capture.capture !== capture.shelf[0]?.id) fields2.set("c", capture.capture);
+  if (state.view === "heads") writeHeads(state, fields2);
+  else writeSteps(state, fields2);
+  return fields2.toString();
+}
+function writeSteps(state, fields2) {
+  if (firstView(state.capture) !== "steps") fields2.set("v", "steps");
+  fields2.set("q", String(state.row));
+  if (state.stage) fields2.set("L", String(state.stage));
+  if (state.batch) fields2.set("b", String(state.batch));
+  if (state.head) fields2.set("h", String(state.head));
+  fields2.set("step", state.step);
+  if (!state.scaled) fields2.set("scale", "off");
+  if (state.reading !== "textbook") fields2.set("read", state.reading);
+  if (state.seen.length) fields2.set("in", [...state.seen].sort((a, b) => a - b).join("."));
+  fields2.set("at", `${state.cursor.step}.${state.cursor.column}`);
+  if (state.section) fields2.set("s", String(state.section));
+  if (state.layer) fields2.set("all", "1");
+  const edit2 = state.edits[editKey(state)];
+  const numbers = edit2 ? JSON.stringify(edit2) : "";
+  if (numbers && numbers.length <= MOST3) fields2.set("n", numbers);
+}
+function fitsHash(state) {
+  const edit2 = state.edits[editKey(state)];
+  return !edit2 || JSON.stringify(edit2).length <= MOST3;
+}
+var stepId = (text) => ORDER.find((id) => id === text) ?? null;
+var captureIn = (hash) => new URLSearchParams(hash.replace(/^#/, "")).get("c");
+function fromHash(hash, capture) {
+  const fields2 = new URLSearchParams(hash.replace(/^#/, ""));
+  const stage = whole(fields2.get("L"), capture.layers.length) ?? 0;
+  const { batch, heads } = capture.layers[stage].sizes;
+  const entry = whole(fields2.get("b"), batch) ?? 0;
+  const head2 = whole(fields2.get("h"), heads) ?? 0;
+  const place = { stage, batch: entry, head: head2 };
+  const asked2 = VIEWS.find((name) => name === fields2.get("v"));
+  const says = asked2 !== void 0 || PLACES.some((name) => fields2.has(name));
+  const view = asked2 ?? firstView(capture);
+  if (view === "heads") return says ? readHeads(fields2, capture, place) : {};
+  return {
+    ...says ? { view } : {},
+    ...fromSteps(fields2, infoOf(capture, stage, entry), place)
+  };
+}
+function fromSteps(fields2, info, place) {
+  const edit2 = info.editable ? editFrom(fields2.get("n"), info) : null;
+  const rows = edit2 ? edit2.tokens.length : info.sizes.q_len;
+  const found = PLACES.some((name) => fields2.has(name)) ? place : {};
+  const row = whole(fields2.get("q"), rows);
+  if (row !== null) found.row = row;
+  const step3 = fields2.get("step") === "none" ? "none" : stepId(fields2.get("step"));
+  if (step3) found.step = step3;
+  if (fields2.get("scale") === "off" && info.editable) found.scaled = false;
+  if (fields2.get("read") === "shifted") found.reading = "shifted";
+  if (fields2.has("in")) found.seen = rowsFrom(fields2.get("in") ?? "", rows);
+  const [id, column] = (fields2.get("at") ?? "").split(".");
+  const at = stepId(id);
+  if (at) found.cursor = { step: at, column: whole(column ?? null, 1e3) ?? 0 };
+  const section = whole(fields2.get("s"), 100);
+  if (section !== null) found.section = section;
+  if (fields2.get("all") === "1") found.layer = true;
+  if (edit2) found.edits = { [editKey(place)]: edit2 };
+  return found;
+}
+function rowsFrom(text, rows) {
+  const found = text.split(".").map((part) => whole(part, rows));
+  return [...new Set(found.filter((row) => row !== null))];
+}
+var isList = (value, most) => Array.isArray(value) && value.length >= 1 && value.length <= most;
+function isMatrix(value, rows, most) {
+  if (!isList(value, rows) || value.length !== rows) return false;
+  const width = Array.isArray(value[0]) ? value[0].length : 0;
+  return value.every(
+    (row) => isList(row, most) && row.length === width && row.every((x) => typeof x === "number" && Number.isFinite(x))
+  );
+}
+function isOrigin(value, length, below) {
+  return isList(value, length) && value.length === length && value.every((x) => typeof x === "number" && Number.isInteger(x) && x >= -1 && x < below);
+}
+var isNames = (value, most) => isList(value, most) && value.every((name) => typeof name === "string" && name.length <= LONGEST_NAME);
+function editFrom(text, info) {
+  if (!text || text.length > 2 * MOST3) return null;
+  let raw;
+  try {
+    raw = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (raw === null || typeof raw !== "object") return null;
+  const { edit_tokens: most, edit_dims: dims } = info.limits;
+  const { tokens, key_tokens, query, key, value, row_from, key_from } = raw;
+  if (!isNames(tokens, most) || !isNames(key_tokens, most)) return null;
+  const [rows, keys] = [tokens.length, key_tokens.length];
+  const fits = isMatrix(query, rows, dims) && isMatrix(key, keys, dims) && isMatrix(value, keys, dims) && query[0].length === key[0].length && isOrigin(row_from, rows, info.sizes.q_len) && isOrigin(key_from, keys, info.sizes.kv_len);
+  return fits ? { tokens, key_tokens, query, key, value, row_from, key_from } : null;
+}
+
+// src/first_state.js
+function firstState(capture, lesson, hash) {
+  const skills = lesson.checklist.map(({ skill }) => skill);
+  const solved = loadProgress().solved.filter((skill) => skills.includes(skill));
+  const open2 = skills.find((skill) => !solved.includes(skill)) ?? skills[0];
+  return {
+    lesson,
+    shelved: {},
+    reading: "textbook",
+    section: 0,
+    turn: newTurn(open2),
+    solved,
+    notice: "",
+    offline: null,
+    inFile: false,
+    room: 1280,
+    tall: 900,
+    going: false,
+    theme: "light",
+    wide: false,
+    ...placeIn(capture, fromHash(hash, capture))
+  };
+}
+function placeIn(capture, found) {
+  const info = infoOf(capture, found.stage ?? 0, found.batch ?? 0);
+  const whole3 = opensWhole(info);
+  return {
+    capture,
+    info,
+    view: firstView(capture),
+    stage: 0,
+    batch: 0,
+    head: 0,
+    row: 0,
+    step: (
+      /** @type {import("./types.js").Progress} */
+      whole3 ? "reads" : "none"
+    ),
+    scaled: true,
+    cursor: (
+      /** @type {import("./types.js").Cursor} */
+      {
+        step: whole3 ? "weight" : "score",
+        column: 0
+      }
+    ),
+    hover: null,
+    seen: [],
+    edits: {},
+    editing: null,
+    spot: (
+      /** @type {import("./types.js").Spot} */
+      { side: "query", row: found.row ?? 0, col: 0 }
+    ),
+    trouble: null,
+    layer: false,
+    cell: (
+      /** @type {import("./types.js").Pair} */
+      [0, 0]
+    ),
+    ...HEADS_AT_FIRST,
+    ...found
+  };
+}
+var HEADS_AT_FIRST = {
+  open: false,
+  picked: false,
+  key: null,
+  compare: null,
+  average: (
+    /** @type {import("./types.js").Average} */
+    "none"
+  ),
+  words: false,
+  first: true,
+  corner: (
+    /** @type {import("./types.js").Pair} */
+    [0, 0]
+  ),
+  thumb: { stage: 0, head: 0 },
+  follow: false,
+  mark: null,
+  point: null,
+  over: null
+};
+function movedTo(state, capture, hash) {
+  const fresh = placeIn(capture, {});
+  const names2 = (
+    /** @type {(keyof State)[]} */
+    Object.keys(fresh)
+  );
+  const left2 = Object.fromEntries(names2.map((name) => [name, state[name]]));
+  return {
+    ...fresh,
+    ...state.shelved[capture.capture],
+    hover: null,
+    point: null,
+    over: null,
+    ...fromHash(hash, capture),
+    shelved: { ...state.shelved, [state.capture.capture]: left2 }
+  };
 }
 
 // src/heads_words.js
@@ -2547,9 +2788,9 @@ function textWidth(text, size) {
   return size * [...text].reduce((total, letter) => total + share(letter), 0);
 }
 function fitted(text, size, room) {
-  const letters = [...readable(text)];
-  let end = letters.length;
-  const line4 = () => (end < letters.length ? [...letters.slice(0, end), "…"] : letters).join("");
+  const letters2 = [...readable(text)];
+  let end = letters2.length;
+  const line4 = () => (end < letters2.length ? [...letters2.slice(0, end), "…"] : letters2).join("");
   while (end > 0 && textWidth(line4(), size) > room) end -= 1;
   return isolated2(line4());
 }
@@ -2792,7 +3033,8 @@ async function saveGrid(scene, kind) {
   download(name, await makers[kind]());
   return name;
 }
-function exportCommand({ capture, source }) {
+function exportCommand({ capture, source, about }) {
+  if (source === "lookup" && about.made) return null;
   if (source === "lookup") return 'sl.export_html(look, "page.html")';
   return `softlookup export ${capture === "given" ? "FILE" : capture} -o page.html`;
 }
@@ -2808,7 +3050,9 @@ function errands(page) {
     turn: () => void fetchTurn(page),
     skill: (skill) => open2(skill === state().turn.skill ? state().turn : newTurn(skill)),
     another: () => open2(newTurn(state().turn.skill, state().turn.seed + 1)),
-    exercise: () => update({ focus: "turn" }),
+    exercise: () => update(exercised(state())),
+    "row-steps": () => update(stepsFrom(state())),
+    "to-grid": () => update({ focus: "cells" }),
     ledger: () => update({ editing: null, trouble: null, focus: "ledger" }),
     answer: () => void checkTurn(page),
     retry: () => {
@@ -2818,10 +3062,7 @@ function errands(page) {
     capture: (id) => void openCapture(page, id, ""),
     follow: (hash) => follow(page, hash),
     save: (kind) => void save(page, kind),
-    "save-page": () => {
-      const command = exportCommand(state().capture);
-      void copy(page, `This command writes one HTML file, and is copied: ${command}`, command);
-    },
+    "save-page": () => savePage(page),
     help: () => dialogs.help.showModal(),
     copy: () => {
       const text = ledgerText(page.scene());
@@ -2840,7 +3081,8 @@ async function openCapture({ state, update, wait, source }, id, hash) {
   const answer = source.answer("info", { capture: id });
   if (!answer) return;
   const known = state().capture.capture === id;
-  update(known ? fromHash(hash, answer.json) : movedTo(state(), answer.json, hash));
+  const moved2 = known ? fromHash(hash, answer.json) : movedTo(state(), answer.json, hash);
+  update({ ...moved2, focus: known ? void 0 : "top" });
 }
 function follow(page, hash) {
   const { capture } = page.state();
@@ -2848,7 +3090,21 @@ function follow(page, hash) {
   const there = capture.shelf.some(({ id }) => id === named);
   if (!there || named === void 0 || named === capture.capture)
     page.update(fromHash(hash, capture));
-  else void openCapture(page, named, hash);
+  else {
+    page.update({ going: true });
+    void openCapture(page, named, hash).finally(() => page.update({ going: false }));
+  }
+}
+var exercised = ({ info }) => info.source === "lesson" ? { focus: "turn" } : { notice: "The exercises stand beside the lesson: open Lesson, at the top." };
+function stepsFrom(state) {
+  if (hasLedger(state)) return { focus: "steps" };
+  const notice = state.open && state.picked ? "A mean of several heads has no steps of its own: choose “this head”." : "There are no steps yet: open a head and pick a query.";
+  return { notice };
+}
+function savePage(page) {
+  const command = exportCommand(page.state().capture);
+  if (command)
+    void copy(page, `This command writes one HTML file, and is copied: ${command}`, command);
 }
 async function save({ heads, update }, kind) {
   const scene = heads();
@@ -3024,7 +3280,7 @@ var HEAD_ACTIONS = {
     point: null
   }),
   first: ({ state }, on) => ({ first: (on || String(Number(!state.first))) === "1" }),
-  compare: (_, head2) => ({ compare: head2 ? headFrom(head2) : null }),
+  compare: (_, head2) => head2 ? { compare: headFrom(head2), focus: "pair" } : { compare: null },
   wide: ({ state }) => ({ wide: !state.wide }),
   "close-head": ({ state }) => ({
     open: false,
@@ -3039,7 +3295,7 @@ var HEAD_ACTIONS = {
 var HEAT_CSS = `
 .heat-axis { position: relative; font-size: 11px; line-height: 1; color: var(--soft); }
 .heat-axis.rows { height: var(--length); width: var(--names, 96px); }
-.heat-axis.keys { width: var(--length); height: var(--names, 96px); }
+.heat-axis.keys { width: var(--length); height: var(--above, 96px); }
 .heat-label { position: absolute; display: flex; align-items: center; gap: 3px; white-space: pre; border-radius: 3px; font-size: 11px; line-height: 1; }
 .heat-label bdi { overflow: hidden; text-overflow: ellipsis; min-inline-size: 0; padding-block: 1px; }
 .heat-label small { flex: none; font-size: 9.5px; opacity: .85; }
@@ -3067,14 +3323,14 @@ button.heat-label:hover, .heat-label.hover { color: var(--ink); background: var(
 .reads th[scope=row], .reads thead th:first-child { text-align: left; padding-left: 0; width: 42%; overflow: hidden; }
 .reads tbody tr:nth-child(odd) > * { background: color-mix(in srgb, var(--faint) 60%, transparent); }
 .reads th .chip { max-width: 100%; overflow: hidden; font-size: 12px; padding: 0 6px; } .reads .sink { font-style: italic; padding-left: 6px; }
-.reads .weight { position: relative; }
-.reads .weight::before { content: ""; position: absolute; left: 0; bottom: 1px; height: 3px; width: calc(100% * var(--w)); background: var(--edge); border-radius: 1px; }
+.reads .weight { position: relative; isolation: isolate; }
+.reads .weight::before { content: ""; position: absolute; z-index: -1; left: 0; top: 4px; bottom: 4px; width: calc(100% * var(--w)); background: color-mix(in srgb, var(--focus) 24%, transparent); border-radius: 2px; }
 .reads .so-far, .reads-rest { color: var(--soft); font-size: 12.5px; }
 
 @media (pointer: coarse) { .reads th, .reads td { padding-top: 6px; padding-bottom: 6px; } }
 @media (forced-colors: active) {
   .heat-ramp, .heat-swatch i { forced-color-adjust: none; } .heat-label.picked { outline: 1px solid Highlight; }
-  .reads .weight::before { background: CanvasText; }
+  .reads .weight::before { background: none; border: solid CanvasText; border-width: 0 0 2px; }
 }
 `;
 
@@ -3107,23 +3363,59 @@ var HEAD_KEYS = [
   [["W"], "words instead of tokens"],
   [["F"], "colours with or without the first key"],
   [["R"], "textbook or shifted reading of softmax"],
+  [["G"], "to the grid of the opened head"],
+  [["S"], "to the steps of the picked row, below"],
   [["Escape"], "back to the thumbnails"],
   [["V"], "heads or steps"],
   [["C"], "copy the ledger as text"],
   [["L"], "copy a link to this place"]
 ];
+var WORDS = [
+  [
+    "entropy",
+    "of a row: 0 where one key gets all weight; log of the number of keys where all get the same. In nats"
+  ],
+  [
+    "first-token share",
+    "the weight that the first token gets, as a mean over the queries that see two keys or more"
+  ],
+  [
+    "token-before share",
+    "the weight that each query gives to the token just before it, as a mean over the queries"
+  ],
+  ["received", "what a key gets from all queries together"],
+  [
+    "sink",
+    "a share that a learned sink takes: no key reads it. Only models that learned sinks have it"
+  ],
+  ["so far", "in a list: the share of all that is read, by this line and those above it"],
+  [
+    "textbook, shifted",
+    "softmax as it is written; and as programs compute it, with the row's largest score subtracted first. The weights are the same"
+  ],
+  [
+    "colours of tokens",
+    "only names: they tell one token from another, here and in the ledger, and measure nothing"
+  ]
+];
+var MEANINGS = WORDS.slice(0, 3).map(([word2, text]) => `${word2}: ${text}.`).join("\n");
 var keysOf = (keys) => keys.flatMap((key, i) => key === "…" ? [" … "] : [i ? " " : "", h("kbd", {}, key)]);
 function helpDialog() {
   const rows = (list) => list.map(
     ([keys, text]) => h("tr", {}, h("th", { scope: "row" }, keysOf(keys)), h("td", {}, text))
   );
+  const meanings = WORDS.map(
+    ([word2, text]) => h("tr", {}, h("th", { scope: "row" }, word2), h("td", {}, text))
+  );
   const dialog = h(
     "dialog",
     { class: "help", "aria-labelledby": "help-title" },
-    h("h2", { id: "help-title" }, "Keys"),
+    h("h2", { id: "help-title", tabindex: -1, autofocus: true }, "Keys"),
     h("table", {}, h("tbody", {}, rows(KEYS))),
     h("h2", {}, "In the view of heads"),
     h("table", {}, h("tbody", {}, rows(HEAD_KEYS))),
+    h("h2", {}, "Words"),
+    h("table", {}, h("tbody", {}, meanings)),
     h("form", { method: "dialog" }, h("button", { class: "plain" }, "Close"))
   );
   return (
@@ -3151,6 +3443,8 @@ function headsFooter() {
       [["←", "→", "↑", "↓"], "move"],
       [["Enter"], "open, pick"],
       [[",", "."], "query"],
+      [["G"], "grid"],
+      [["S"], "steps of the row"],
       [["W"], "words"],
       [["F"], "colours"],
       [["Escape"], "thumbnails"],
@@ -3163,7 +3457,7 @@ function headsFooter() {
     pairs.map(([keys, text]) => h("span", {}, keysOf(keys), ` ${text}`))
   );
 }
-function footer(queries) {
+function footer(queries, lesson) {
   const pairs = (
     /** @type {[string[], string][]} */
     [
@@ -3173,7 +3467,7 @@ function footer(queries) {
       [["↑", "↓"], "step"],
       [queries > 1 ? ["1", "…", String(Math.min(9, queries))] : ["1"], "query"],
       [["E"], "change numbers"],
-      [["X"], "exercise"],
+      ...lesson ? [[["X"], "exercise"]] : [],
       [["?"], "all keys"]
     ]
   );
@@ -3308,10 +3602,6 @@ function headOf(data, read, { layer, batch, head: head2 }) {
     const numbers = read(which, (batch * heads + at) * length * size, length * size);
     return Array.from({ length }, (_, i) => numbers.slice(i * size, (i + 1) * size));
   };
-  const overlay = (which, row) => {
-    const some = (start2, n) => read(which, start2, n);
-    return overlayRow(arrays2[which].shape, some, [batch, head2, row], kv_len);
-  };
   const whole3 = {
     tokens: info.axes[queries[queries.length > 1 ? batch : 0]].tokens,
     key_tokens: info.axes[keys[keys.length > 1 ? batch : 0]].tokens,
@@ -3324,18 +3614,20 @@ function headOf(data, read, { layer, batch, head: head2 }) {
     q_offset: stored.q_offset && stored.q_offset[batch],
     value_dim: value_dim ?? 0
   };
-  const all = Array.from({ length: kv_len }, () => true);
-  const sees = (row) => stored.visible === null ? all : overlay(stored.visible, row).map((bit) => bit === 1);
-  return {
-    q_len,
-    kv_len,
-    whole: whole3,
-    row: (row) => ({
-      ...whole3,
-      visible: only(row, sees(row)),
-      bias: stored.bias === null ? null : only(row, overlay(stored.bias, row))
-    })
+  const overlay = (which, row) => {
+    const some = (start2, n) => read(which, start2, n);
+    return overlayRow(arrays2[which].shape, some, [batch, head2, row], kv_len);
   };
+  return { q_len, kv_len, whole: whole3, row: rowsOf(whole3, stored, kv_len, overlay) };
+}
+function rowsOf(whole3, { visible, bias }, kv_len, overlay) {
+  const all = Array.from({ length: kv_len }, () => true);
+  const sees = (row) => visible === null ? all : overlay(visible, row).map((bit) => bit === 1);
+  return (row) => ({
+    ...whole3,
+    visible: only(row, sees(row)),
+    bias: bias === null ? null : only(row, overlay(bias, row))
+  });
 }
 function only(row, filled) {
   const rows = [];
@@ -3350,9 +3642,9 @@ function overlayRow([batches, heads, rows, keys], read, [batch, head2, row], kv_
   return keys === kv_len ? numbers : Array.from({ length: kv_len }, () => numbers[0]);
 }
 function fromBase64(text) {
-  const letters = atob(text);
-  const bytes = new Uint8Array(letters.length);
-  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+  const letters2 = atob(text);
+  const bytes = new Uint8Array(letters2.length);
+  for (let i = 0; i < letters2.length; i++) bytes[i] = letters2.charCodeAt(i);
   return bytes;
 }
 var READERS = {
@@ -3388,42 +3680,56 @@ function pacer() {
     since = performance.now();
   };
 }
-async function exact2(head2, rows, keys) {
-  const work = rows.length * head2.kv_len;
-  if (work > MOST_WORK) {
-    const [most, now] = [MOST_WORK, work].map((n) => n.toLocaleString("en"));
-    refuse("rows", `must take at most ${most} weights to work out; got ${now}. Ask for fewer.`);
-  }
-  const part = blank(rows.length, keys.length);
+async function exact2(file, places2, rows, keys) {
+  const { layers } = file.data.info;
+  checkWork(rows.length, layers[places2[0].layer].sizes.kv_len, places2.length);
+  const sinks = places2.some((place) => file.data.layers[place.layer].sinks !== null);
+  const part = blank(rows.length, keys.length, sinks);
   const pause = pacer();
-  for (const [i, row] of rows.entries()) {
-    const problem = head2.row(row);
-    const { weights: weights2 } = readRow(problem, row);
-    const sees = problem.visible[row];
-    keys.forEach((key, j) => {
-      part.weights[i * keys.length + j] = weights2[key];
-      part.visible[i * keys.length + j] = Number(sees[key]);
-    });
-    await pause();
+  for (const place of places2) {
+    const head2 = file.head(place);
+    for (const [i, row] of rows.entries()) {
+      const problem = head2.row(row);
+      const { weights: weights2, sink } = readRow(problem, row);
+      const sees = problem.visible[row];
+      keys.forEach((key, j) => {
+        part.weights[i * keys.length + j] += weights2[key];
+        part.visible[i * keys.length + j] |= Number(sees[key]);
+      });
+      if (part.sink && sink) part.sink[i] += sink.weight;
+      await pause();
+    }
   }
-  return part;
+  const mean = (sums) => sums.map((sum2) => sum2 / places2.length);
+  return { ...part, weights: mean(part.weights), sink: part.sink && mean(part.sink) };
 }
-function blank(rows, keys) {
+function checkWork(rows, keys, heads) {
+  const work = rows * keys * heads;
+  if (work <= MOST_WORK) return;
+  const [most, r, k, n, all] = [MOST_WORK, rows, keys, heads, work].map(
+    (x) => x.toLocaleString("en")
+  );
+  const several = heads > 1 ? ` in ${n} heads` : "";
+  refuse(
+    "rows",
+    `must take at most ${most} weights to work out; ${r} rows of ${k} keys${several} take ${all}. Ask for fewer rows.`
+  );
+}
+function blank(rows, keys, sinks) {
   const cells = rows * keys;
-  return { rows, keys, weights: new Float64Array(cells), visible: new Uint8Array(cells) };
-}
-function mean(parts) {
-  const whole3 = blank(parts[0].rows, parts[0].keys);
-  for (const { weights: weights2, visible } of parts) {
-    weights2.forEach((weight, i) => whole3.weights[i] += weight);
-    visible.forEach((sees, i) => whole3.visible[i] |= sees);
-  }
-  whole3.weights.forEach((sum2, i) => whole3.weights[i] = sum2 / parts.length);
-  return whole3;
+  return {
+    rows,
+    keys,
+    weights: new Float64Array(cells),
+    visible: new Uint8Array(cells),
+    sink: sinks ? new Float64Array(rows) : null
+  };
 }
 function byWords2(part, queries, keys) {
-  const whole3 = blank(queries.tokens.length, keys.tokens.length);
+  const whole3 = blank(queries.tokens.length, keys.tokens.length, part.sink !== null);
   queries.tokens.forEach((rows, q) => {
+    if (whole3.sink && part.sink)
+      for (const i of rows) whole3.sink[q] += part.sink[i] / rows.length;
     keys.tokens.forEach((columns, k) => {
       const at = q * whole3.keys + k;
       for (const i of rows) {
@@ -3443,42 +3749,9 @@ function bytesOf({ weights: weights2, visible }) {
   return bytes;
 }
 
-// src/static_heads.js
-var BACKEND = "this page, float64";
-var RULE = "summed over the key word's tokens, averaged over the query word's tokens";
-var MOST_CELLS = 2 ** 27;
+// src/static_rows.js
 var indices = (length) => Array.from({ length }, (_, i) => i);
 var average = (numbers) => numbers.reduce((sum2, x) => sum2 + x, 0) / numbers.length;
-var axesOf2 = ({ info: { layers } }, layer) => JSON.stringify([layers[layer].queries, layers[layer].keys]);
-var layersLike = (data, like) => indices(data.layers.length).filter((layer) => axesOf2(data, layer) === axesOf2(data, like));
-async function overview(file, args) {
-  const { info } = file.data;
-  const layer = whole2(args, "layer", info.layers.length);
-  const { sizes, heads: numbers, label } = info.layers[layer];
-  const batch = whole2(args, "batch", sizes.batch);
-  const { q_len, kv_len } = sizes;
-  if (q_len * kv_len > MOST_CELLS)
-    refuse("overview", `must have fewer weights a head; ${label} has ${q_len} x ${kv_len}.`);
-  const per = Math.max(1, Math.ceil(Math.max(q_len, kv_len) / info.limits.thumbnail));
-  const [rows, columns] = [Math.ceil(q_len / per), Math.ceil(kv_len / per)];
-  const pictures = new Float32Array(numbers.length * rows * columns).fill(-1);
-  const start2 = firstReal(file.data, { layer, batch, head: 0 });
-  const heads = [];
-  for (const [head2, number2] of numbers.entries()) {
-    const picture = pictures.subarray(head2 * rows * columns, (head2 + 1) * rows * columns);
-    const read = await readHead(file, { layer, batch, head: head2 }, (row, weights2, sees) => {
-      const line4 = Math.floor(row / per) * columns;
-      weights2.forEach((weight, key) => {
-        const at = line4 + Math.floor(key / per);
-        if (sees[key]) picture[at] = Math.max(picture[at], weight);
-      });
-    });
-    const sinks = file.data.layers[layer].sinks !== null;
-    heads.push({ number: number2, ...shares(read, start2, q_len === kv_len, sinks) });
-  }
-  const json = { layer, rows, columns, per, heads, backend: BACKEND };
-  return { json, bytes: new Uint8Array(pictures.buffer) };
-}
 async function readHead(file, place, seen) {
   const head2 = file.head(place);
   const pause = pacer();
@@ -3510,71 +3783,134 @@ function entropyOf(weights2) {
   const terms2 = weights2.filter((w) => w !== 0).map((w) => w * Math.log(w));
   return terms2.reduce((total, term) => total - term, 0);
 }
-function shares(facts2, start2, square, sinks) {
-  const seeing = facts2.filter(({ visible }) => visible > 0);
-  const several = indices(facts2.length).filter((row) => facts2[row].visible > 1);
-  const over = (numbers) => numbers.length ? average(numbers) : null;
-  return {
-    entropy: over(seeing.map(({ entropy }) => entropy)),
-    sink: sinks ? over(seeing.map(({ sink }) => sink)) : null,
-    first_share: over(several.map((row) => facts2[row].share(start2))),
-    previous_share: square ? over(several.map((row) => previous(facts2[row], row))) : null
-  };
+function axisAt({ info }, { layer, batch }, side) {
+  const axes2 = info.layers[layer][side];
+  return axes2[axes2.length > 1 ? batch : 0];
 }
-var previous = ({ share }, row) => row ? share(row - 1) : 0;
-function firstReal({ info }, { layer, batch }) {
-  const { keys } = info.layers[layer];
-  const { padding } = info.axes[keys[keys.length > 1 ? batch : 0]];
-  return [...padding].sort(([a], [b]) => a - b).reduce((start2, [begin, stop]) => begin <= start2 ? Math.max(start2, stop) : start2, 0);
+function realTokens({ info }, axis2) {
+  const { tokens, padding } = info.axes[axis2];
+  return tokens.map((_, at) => !padding.some(([start2, stop]) => start2 <= at && at < stop));
 }
+function firstReal(data, place) {
+  const real = realTokens(data, axisAt(data, place, "keys"));
+  return real.includes(true) ? real.indexOf(true) : real.length;
+}
+
+// src/static_chosen.js
+var axesOf2 = ({ info: { layers } }, layer) => JSON.stringify([layers[layer].queries, layers[layer].keys]);
+var layersLike = (data, like, batch) => indices(data.layers.length).filter(
+  (layer) => axesOf2(data, layer) === axesOf2(data, like) && batch < data.info.layers[layer].sizes.batch
+);
 function chosen({ data }, args) {
   const { layers } = data.info;
   const overLayers = args.layer === "mean";
   const overHeads = args.head === "mean";
   const like = whole2(args, overLayers ? "like" : "layer", layers.length);
   const batch = whole2(args, "batch", layers[like].sizes.batch);
-  const some = overLayers ? layersLike(data, like) : [like];
-  const fewest = Math.min(...some.map((layer) => layers[layer].heads.length));
-  const only3 = overHeads ? 0 : whole2(args, "head", fewest);
+  const { label, heads: own2 } = layers[like];
+  const only3 = overHeads ? null : own2[whole2(args, "head", own2.length)];
+  const some = overLayers ? layersLike(data, like, batch) : [like];
   const places2 = some.flatMap(
-    (layer) => (overHeads ? [...layers[layer].heads.keys()] : [only3]).map((head2) => ({ layer, batch, head: head2 }))
+    (layer) => indices(layers[layer].heads.length).filter((head2) => only3 === null || layers[layer].heads[head2] === only3).map((head2) => ({ layer, batch, head: head2 }))
   );
   if (!places2.length) refuse("head", "must be there to be looked at; this layer has no heads.");
-  const { label, heads } = layers[like];
-  return { places: places2, what: nameOf(overLayers, overHeads, label, heads, only3, some.length) };
+  return { places: places2, what: nameOf2(places2, label, only3, overLayers) };
 }
-function nameOf(overLayers, overHeads, label, heads, only3, layers) {
-  const number2 = `head ${heads[only3]}`;
-  const several = `${heads.length} heads`;
-  if (overLayers && overHeads) return `mean over ${several} and ${layers} layers`;
-  if (overLayers) return `mean of ${number2} over ${layers} layers`;
-  return overHeads ? `mean over ${several} of ${label}` : `${label}, ${number2}`;
+function nameOf2(places2, label, only3, overLayers) {
+  const heads = counted(places2.length, "head");
+  const layers = counted(new Set(places2.map(({ layer }) => layer)).size, "layer");
+  if (only3 === null) return `mean over ${heads} of ${overLayers ? layers : label}`;
+  return overLayers ? `mean of head ${only3} over ${layers}` : `${label}, head ${only3}`;
 }
+var counted = (number2, thing) => `${number2} ${thing}${number2 === 1 ? "" : "s"}`;
+
+// src/static_overview.js
+var BACKEND = "this page, float64";
+var MOST_CELLS = 2 ** 27;
+async function overview(file, args) {
+  const { info } = file.data;
+  const layer = whole2(args, "layer", info.layers.length);
+  const { sizes, heads: numbers } = info.layers[layer];
+  const batch = whole2(args, "batch", sizes.batch);
+  const [from, upTo] = span2(args, "heads", sizes.heads);
+  checkWork2(info.layers[layer], upTo - from);
+  const per = Math.max(1, Math.ceil(Math.max(sizes.q_len, sizes.kv_len) / info.limits.thumbnail));
+  const [rows, columns] = [sizes.q_len, sizes.kv_len].map((length) => Math.ceil(length / per));
+  const pictures = new Float32Array((upTo - from) * rows * columns).fill(-1);
+  const heads = [];
+  for (let head2 = from; head2 < upTo; head2++) {
+    const start2 = (head2 - from) * rows * columns;
+    const picture = pictures.subarray(start2, start2 + rows * columns);
+    const place = { layer, batch, head: head2 };
+    const read = await readHead(file, place, poolInto(picture, columns, per));
+    heads.push({ number: numbers[head2], ...meansOf(file, place, read) });
+  }
+  const json = { layer, rows, columns, per, heads, backend: BACKEND };
+  return { json, bytes: new Uint8Array(pictures.buffer) };
+}
+function checkWork2({ sizes: { q_len, kv_len }, label }, heads) {
+  const written2 = (n) => n.toLocaleString("en");
+  const each = `${written2(q_len)} x ${written2(kv_len)}`;
+  const most = written2(MOST_CELLS);
+  if (q_len * kv_len > MOST_CELLS)
+    refuse(
+      "overview",
+      `must have at most ${most} weights a head; ${label} has ${each}. Open one head, a window at a time.`
+    );
+  const work = heads * q_len * kv_len;
+  if (work > MOST_CELLS)
+    refuse(
+      "overview",
+      `must take at most ${most} weights to work out; ${written2(heads)} heads of ${label}, ${each} each, take ${written2(work)}. Ask for fewer at once, e.g. heads=0:1.`
+    );
+}
+var poolInto = (picture, columns, per) => (row, weights2, sees) => {
+  const line4 = Math.floor(row / per) * columns;
+  weights2.forEach((weight, key) => {
+    const at = line4 + Math.floor(key / per);
+    if (sees[key]) picture[at] = Math.max(picture[at], weight);
+  });
+};
+function meansOf({ data, head: head2 }, place, facts2) {
+  const [queries, keys] = [axisAt(data, place, "queries"), axisAt(data, place, "keys")];
+  const real = realTokens(data, queries);
+  const rows = indices(facts2.length).filter((row) => real[row]);
+  const seeing = rows.filter((row) => facts2[row].visible > 0);
+  const several = rows.filter((row) => facts2[row].visible > 1);
+  const start2 = firstReal(data, place);
+  const before2 = (head2(place).whole.q_offset ?? 0) - 1;
+  const mean = (some, number2) => some.length ? average(some.map(number2)) : null;
+  const sinks = data.layers[place.layer].sinks !== null;
+  return {
+    entropy: mean(seeing, (row) => facts2[row].entropy),
+    sink: sinks ? mean(seeing, (row) => facts2[row].sink) : null,
+    first_share: mean(several, (row) => facts2[row].share(start2)),
+    previous_share: queries === keys ? mean(several, (row) => facts2[row].share(row + before2)) : null
+  };
+}
+
+// src/static_heads.js
+var RULE = "summed over the key word's tokens, averaged over the query word's tokens";
+var MOST_FACTS2 = 2 ** 30;
+var written = (n) => n.toLocaleString("en");
 async function grid(file, args) {
   const { places: places2, what } = chosen(file, args);
   const words2 = word(args, "words", ["0", "1"]) === "1";
   if (words2 && (args.rows !== void 0 || args.keys !== void 0))
     refuse("words", "are summed over the whole grid. Leave out rows and keys.");
-  const { layers, limits } = file.data.info;
-  const { q_len, kv_len } = layers[places2[0].layer].sizes;
+  const { q_len, kv_len } = file.data.info.layers[places2[0].layer].sizes;
   const rows = span2(args, "rows", q_len);
   const keys = span2(args, "keys", kv_len);
-  const cells = (rows[1] - rows[0]) * (keys[1] - keys[0]);
-  if (cells > limits.grid_cells)
-    refuse(
-      "grid",
-      `must have at most ${limits.grid_cells} cells; these are ${cells}. Give rows and keys.`
-    );
-  const parts = [];
-  for (const place of places2)
-    parts.push(await exact2(file.head(place), spread(rows), spread(keys)));
+  checkCells(rows[1] - rows[0], keys[1] - keys[0], file.data.info.limits.grid_cells);
   const spelt = words2 ? wordsOf(file.data, places2[0]) : null;
-  const part = spelt ? byWords2(mean(parts), spelt.queries, spelt.keys) : mean(parts);
+  const tokens = await exact2(file, places2, spread(rows), spread(keys));
+  const part = spelt ? byWords2(tokens, spelt.queries, spelt.keys) : tokens;
   const json = {
     what,
     rows,
     keys,
     shape: [part.rows, part.keys],
+    sink: part.sink && Array.from(part.sink),
     rule: spelt && RULE,
     row_labels: spelt && spelt.queries.texts,
     key_labels: spelt && spelt.keys.texts,
@@ -3583,11 +3919,18 @@ async function grid(file, args) {
   };
   return { json, bytes: bytesOf(part) };
 }
+function checkCells(rows, keys, most) {
+  if (rows * keys > most)
+    refuse(
+      "grid",
+      `must have at most ${written(most)} cells; ${written(rows)} x ${written(keys)} are ${written(rows * keys)}. Give rows and keys, e.g. rows=0:512.`
+    );
+}
 var spread = ([start2, stop]) => indices(stop - start2).map((i) => start2 + i);
-function wordsOf({ info, words: words2 }, { layer, batch }) {
-  const { queries, keys } = info.layers[layer];
-  const [row, column] = [queries, keys].map((axes2) => words2[axes2[axes2.length > 1 ? batch : 0]]);
-  if (row && column) return { queries: row, keys: column };
+function wordsOf(data, place) {
+  const queries = data.words[axisAt(data, place, "queries")];
+  const keys = data.words[axisAt(data, place, "keys")];
+  if (queries && keys) return { queries, keys };
   return refuse(
     "words",
     "must be known to be summed; this capture does not say which tokens make a word. Look at tokens."
@@ -3595,24 +3938,31 @@ function wordsOf({ info, words: words2 }, { layer, batch }) {
 }
 async function facts(file, args) {
   const { places: places2, what } = chosen(file, args);
+  const { q_len, kv_len } = file.data.info.layers[places2[0].layer].sizes;
+  if (places2.length * q_len * kv_len > MOST_FACTS2)
+    refuse(
+      "facts",
+      `must take at most ${written(MOST_FACTS2)} weights to work out; ${written(places2.length)} x ${written(q_len)} x ${written(kv_len)} are more. Lookup.inspect has no limit.`
+    );
   const found = [];
   for (const place of places2) found.push(await headFacts(file, place));
   const told = Object.fromEntries(
-    Object.entries(found[0]).map(([name, first]) => [
-      name,
-      first && first.map((_, i) => average(found.map((one) => (one[name] ?? [])[i])))
-    ])
+    Object.keys(found[0]).map((name) => [name, meanOf(found.map((one) => one[name]))])
   );
   return { json: { ...told, what, backend: BACKEND }, bytes: null };
+}
+function meanOf(arrays2) {
+  const length = arrays2.find((array) => array !== null)?.length;
+  if (length === void 0) return null;
+  return indices(length).map((i) => average(arrays2.map((array) => array ? array[i] : 0)));
 }
 async function headFacts(file, place) {
   const head2 = file.head(place);
   const received = indices(head2.kv_len).map(() => 0);
-  const rows = await readHead(
-    file,
-    place,
-    (_, weights2) => weights2.forEach((weight, key) => received[key] += weight)
-  );
+  const real = realTokens(file.data, axisAt(file.data, place, "queries"));
+  const rows = await readHead(file, place, (row, weights2) => {
+    if (real[row]) weights2.forEach((weight, key) => received[key] += weight);
+  });
   const start2 = firstReal(file.data, place);
   const each = (fact) => rows.map(fact);
   return {
@@ -3631,7 +3981,7 @@ async function everywhere(file, args) {
   const query = whole2(args, "query", layers[like].sizes.q_len, null);
   const told = [];
   const pause = pacer();
-  for (const layer of layersLike(file.data, like)) {
+  for (const layer of layersLike(file.data, like, batch)) {
     const heads = [];
     for (const head2 of layers[layer].heads.keys()) {
       heads.push(strongest(file, { layer, batch, head: head2 }, query));
@@ -3662,7 +4012,7 @@ var OPERATIONS = {
   arrays: { names: HEAD, answer: arrays },
   trace: { names: [...HEAD, "row", "top"], answer: trace },
   weights: { names: [...HEAD, "rows", "keys"], answer: weights },
-  overview: { names: ["capture", "layer", "batch"], answer: overview },
+  overview: { names: ["capture", "layer", "batch", "heads"], answer: overview },
   grid: { names: [...HEAD, "like", "rows", "keys", "words"], answer: grid },
   facts: { names: [...HEAD, "like"], answer: facts },
   everywhere: { names: ["capture", "layer", "batch", "query"], answer: everywhere },
@@ -3678,6 +4028,7 @@ function staticHost() {
 function hostOf(text) {
   let file = null;
   return {
+    inFile: true,
     async call(op, args = {}) {
       file ??= openText(text);
       if (!Object.hasOwn(OPERATIONS, op))
@@ -3733,10 +4084,11 @@ function trace(file, args) {
   return only2(traceRow(head2.row(row), row, top));
 }
 async function weights(file, args) {
-  const head2 = file.head(placeOf(file, args));
+  const place = placeOf(file, args);
+  const head2 = file.head(place);
   const rows = wholes(args, "rows", head2.q_len, MOST_CELLS2);
   const keys = wholes(args, "keys", head2.kv_len, MOST_CELLS2);
-  const part = await exact2(head2, rows, keys);
+  const part = await exact2(file, [place], rows, keys);
   const lines = rows.map((_, i) => [i * keys.length, (i + 1) * keys.length]);
   return only2({
     weights: lines.map(([start2, stop]) => Array.from(part.weights.slice(start2, stop))),
@@ -3775,9 +4127,8 @@ function barShare(x, { low, high, log }) {
   return Math.max(0, Math.min(1, share));
 }
 function paintStrip(canvas, numbers, options) {
-  const { vertical, cell: cell2, colors, picked: picked2 = null, thickness = THICKNESS } = options;
+  const { vertical, cell: cell2, colors, scale, picked: picked2 = null, thickness = THICKNESS } = options;
   const { ratio = globalThis.devicePixelRatio || 1 } = options;
-  const scale = stripScale(numbers, options);
   const length = numbers.length * cell2;
   const pen = sized(canvas, vertical ? thickness : length, vertical ? length : thickness, ratio);
   const gap = cell2 >= 6 ? 1 : 0;
@@ -3794,7 +4145,6 @@ function paintStrip(canvas, numbers, options) {
     if (Number.isNaN(share)) fill(i, 0.5, colors.nan);
     else fill(i, share, i === picked2 ? colors.focus : colors.bar);
   }
-  return scale;
 }
 function stripLegend(name, { low, high, log, under }) {
   const least = log ? `${power(low)}${under ? " or less" : ""}` : "0";
@@ -3815,22 +4165,32 @@ function overviewPart(scene, layout) {
   const { state } = scene;
   const { layers } = state.capture;
   const heads = Math.max(...layers.map((layer) => layer.sizes.heads));
-  const counted = (n, word2) => `${n} ${word2}${n === 1 ? "" : "s"}`;
+  const counted2 = (n, word2) => `${n} ${word2}${n === 1 ? "" : "s"}`;
   const refusals = new Set(layers.map((_, stage) => scene.overviewRefused(stage)).filter(Boolean));
-  const title = `${counted(layers.length, "layer")} × ${counted(heads, "head")}: who reads whom`;
+  const title = `${counted2(layers.length, "layer")} × ${counted2(heads, "head")}: who reads whom`;
   return h(
     "section",
     { class: "overview-part", "data-key": "overview", "aria-labelledby": "overview-title" },
     h("div", { class: "titled" }, h("h2", { id: "overview-title" }, title), overviewTools(scene)),
     h("div", { class: "scroll" }, thumbsTable(scene, layout)),
     [...refusals].map((sentence) => h("p", { class: "quiet" }, sentence)),
-    h("p", { class: "thumb-line quiet", "data-glance": "thumb" }, isolated(thumbLine(scene)))
+    h(
+      "p",
+      { class: "thumb-line quiet", "data-glance": "thumb", title: MEANINGS },
+      isolated(thumbLine(scene))
+    )
   );
 }
 function overviewTools({ state }) {
   const range2 = (arg, text, on) => h(
     "button",
-    { type: "button", "data-act": "first", "data-arg": arg, "aria-pressed": String(on) },
+    {
+      type: "button",
+      "data-act": "first",
+      "data-arg": arg,
+      "aria-pressed": String(on),
+      tabindex: on ? 0 : -1
+    },
     text
   );
   return h(
@@ -3850,7 +4210,8 @@ function thumbLine(scene) {
   const open2 = state.open ? { stage: state.stage, head: state.head } : null;
   const at = state.over ?? open2;
   if (at) return headWords(scene, at);
-  return state.picked ? "The marked row is the picked query’s; below each head stands what it reads most there." : "Each small grid is one head: queries down, keys across, dark where a query reads most. Open one.";
+  const most = state.theme === "dark" ? "bright" : "dark";
+  return state.picked ? "The marked row is the picked query’s; below each head stands what it reads most there." : `Each small grid is one head: queries down, keys across, ${most} where a query reads most. Open one.`;
 }
 function thumbsTable(scene, layout) {
   const { layers } = scene.state.capture;
@@ -3920,6 +4281,7 @@ function thumb(scene, at, number2) {
     state.picked && caption(scene, at)
   );
 }
+var briefly = (weight) => weight >= 95e-4 || weight === 0 ? rounded(weight).slice(0, 4) : rounded(Number(weight.toPrecision(1))).replace(".0e", "e");
 function caption(scene, at) {
   const most = scene.everywhere(at);
   const { tokens } = scene.keys;
@@ -3928,7 +4290,7 @@ function caption(scene, at) {
     "span",
     { class: "most" },
     h("bdi", {}, text),
-    h("b", {}, most && most.key >= 0 ? rounded(most.weight).slice(0, 4) : "")
+    h("b", {}, most && most.key >= 0 ? briefly(most.weight) : "")
   );
 }
 function piece({ state, queries }, position, stop) {
@@ -4000,19 +4362,19 @@ var AVERAGES2 = [
 ];
 var pressed = (act, arg, text, on) => h(
   "button",
-  { type: "button", "data-act": act, "data-arg": arg, "aria-pressed": String(on) },
+  {
+    type: "button",
+    "data-act": act,
+    "data-arg": arg,
+    "aria-pressed": String(on),
+    tabindex: on ? 0 : -1
+  },
   text
 );
 var choice = (name, buttons) => h("span", { class: "choice", role: "group", "aria-label": name }, buttons);
 function headTools(scene) {
   const { state, words: words2, hasWords } = scene;
-  const { capture, stage } = state;
-  const layers = capture.layers.filter((_, other) => isAlike(state, other, stage)).length;
-  const possible = AVERAGES2.filter(([name]) => {
-    const overLayers = name === "layers" || name === "both";
-    const overHeads = name === "heads" || name === "both";
-    return (!overLayers || layers > 1) && (!overHeads || capture.layers[stage].sizes.heads > 1);
-  });
+  const possible = AVERAGES2.filter(([name]) => isPossible(state, name));
   return h(
     "div",
     { class: "head-tools" },
@@ -4023,10 +4385,17 @@ function headTools(scene) {
     hasWords && choice("tokens or words", [
       pressed("words", "0", "tokens", !words2),
       pressed("words", "1", "words", words2)
-    ]),
-    compareTools(scene),
-    saveTools()
+    ])
   );
+}
+function isPossible(state, name) {
+  const { capture, stage, head: head2 } = state;
+  const { heads } = capture.layers[stage];
+  const alike2 = capture.layers.filter((_, other) => isAlike(state, other, stage));
+  if (name === "heads") return heads.length > 1;
+  if (name === "layers") return alike2.filter((one) => one.heads.includes(heads[head2])).length > 1;
+  if (name === "both") return alike2.length > 1 && alike2.flatMap((one) => one.heads).length > 1;
+  return true;
 }
 function compareTools({ state, second }) {
   const { capture, stage, head: head2 } = state;
@@ -4052,7 +4421,7 @@ function compareTools({ state, second }) {
     h("select", { "data-choose": "compare" }, none, options)
   );
 }
-function saveTools() {
+function saveTools({ capture, inFile }, what) {
   const save2 = (kind) => h(
     "button",
     {
@@ -4060,27 +4429,27 @@ function saveTools() {
       class: "link",
       "data-act": "save",
       "data-arg": kind.toLowerCase(),
-      "aria-label": `save the grid as ${kind}`
+      "aria-label": `${what} as ${kind}`
     },
     kind
   );
   return h(
     "span",
-    { class: "save", role: "group", "aria-label": "save" },
-    h("span", { class: "quiet" }, "save "),
+    { class: "save", role: "group", "aria-label": what },
+    h("span", { class: "quiet" }, `${what} as `),
     save2("PNG"),
     save2("SVG"),
     save2("CSV"),
     save2("JSON"),
-    h(
+    !inFile && exportCommand(capture) && h(
       "button",
       {
         type: "button",
         class: "link",
         "data-act": "save-page",
-        title: "copies the command that writes this capture as one HTML file"
+        title: "a command for your terminal: it writes this capture as one HTML file"
       },
-      "one HTML file …"
+      "copy the export command"
     )
   );
 }
@@ -4135,22 +4504,26 @@ var OVERVIEW = 516;
 var NARROW = 600;
 var GAP = 24;
 var LONG = 240;
-var [LEAST, MOST3, MOST_BELOW] = [23, 112, 56];
+var [LEAST, MOST4, MOST_BELOW] = [23, 112, 56];
+var BETWEEN = 4;
+var LEAST_LABEL = 24;
 var SINK_ROOM = 34;
 var LISTS = 320;
 function layoutOf(state) {
-  const { room, open: open2, compare, info, capture } = state;
+  const { room, tall, open: open2, compare, info, capture } = state;
   const narrow = room < NARROW;
   const page = Math.min(WIDEST, room) - (room < 860 ? 32 : 56);
   const long = info.sizes.kv_len > LONG || info.sizes.q_len > LONG;
   const beside = open2 && room >= BESIDE && !compare && !long;
   const name = !open2 ? "alone" : beside ? "beside" : "below";
-  const longest = Math.max(...capture.layers.map((layer) => layer.label.length));
-  const label = narrow ? 24 : Math.min(132, Math.max(62, 7 * longest + 12));
   const heads = Math.max(1, ...capture.layers.map(({ sizes }) => sizes.heads));
   const overview2 = beside ? OVERVIEW : page;
-  const most = name === "below" ? MOST_BELOW : MOST3;
-  const thumb2 = Math.max(LEAST, Math.min(most, Math.floor((overview2 - label) / heads) - 4));
+  const longest = Math.max(...capture.layers.map((layer) => layer.label.length));
+  const wanted = Math.min(132, Math.max(62, 7 * longest + 12));
+  const left2 = overview2 - heads * (LEAST + BETWEEN);
+  const label = narrow ? LEAST_LABEL : Math.max(LEAST_LABEL, Math.min(wanted, left2));
+  const most = name === "below" ? MOST_BELOW : MOST4;
+  const thumb2 = Math.max(LEAST, Math.min(most, Math.floor((overview2 - label) / heads) - BETWEEN));
   const names2 = narrow ? 74 : 96;
   const both = compare && room >= 860 ? (page - GAP) / 2 : page;
   const figure3 = beside ? page - OVERVIEW - GAP : both;
@@ -4164,14 +4537,18 @@ function layoutOf(state) {
     cell: (rows, keys, sink) => cellSize(
       rows,
       keys,
-      Math.max(LEAST_GRID, Math.min(width, sideOf(Math.max(rows, keys)))) - (sink ? SINK_ROOM : 0)
+      Math.max(LEAST_GRID, Math.min(width, sideOf(Math.max(rows, keys), tall))) - (sink ? SINK_ROOM : 0)
     )
   };
 }
 var LEAST_GRID = 180;
 var [SIDE, LARGEST_SIDE] = [560, 760];
 var LABEL2 = 11;
-var sideOf = (tokens) => Math.min(LARGEST_SIDE, Math.max(SIDE, LABEL2 * tokens));
+var ABOVE = 450;
+function sideOf(tokens, tall) {
+  const labelled = Math.min(LARGEST_SIDE, Math.max(LABEL2 * tokens, SIDE / 2));
+  return Math.max(labelled, Math.min(SIDE, tall - ABOVE));
+}
 
 // src/heads_strips.js
 function stripsOf({ words: words2 }, { grid: grid2, facts: facts2 }) {
@@ -4184,114 +4561,32 @@ function stripsOf({ words: words2 }, { grid: grid2, facts: facts2 }) {
     of: ""
   };
 }
-function summed({ shape: [rows, columns], weights: weights2 }) {
+function stripScales(scene) {
+  const strips = [scene.first, scene.second].flatMap(
+    (view) => view?.grid ? [stripsOf(scene, view)] : []
+  );
+  const all = (name) => strips.flatMap((one) => Array.from(one[name]));
+  return {
+    entropy: stripScale(all("entropy")),
+    received: stripScale(all("received"), { log: true })
+  };
+}
+function summed({ shape: [rows, columns], weights: weights2, padded }) {
   const entropy = new Float64Array(rows);
   const received = new Float64Array(columns);
   for (let i = 0; i < weights2.length; i++) {
     const weight = weights2[i];
-    received[i % columns] += weight;
-    if (weight !== 0) entropy[Math.floor(i / columns)] -= weight * Math.log(weight);
+    const r = Math.floor(i / columns);
+    if (!padded?.[r]) received[i % columns] += weight;
+    if (weight !== 0) entropy[r] -= weight * Math.log(weight);
   }
   return { entropy, received };
 }
 
-// src/reads.js
-var MOST4 = 12;
-function readsFrom({ shape: [rows, columns], weights: weights2, visible, rowAt, keyAt, sink }, row) {
-  const r = row - rowAt;
-  if (r < 0 || r >= rows) return [];
-  const entries = [];
-  for (let c = 0; c < columns; c += 1) {
-    const i = r * columns + c;
-    if (visible[i]) entries.push({ index: keyAt + c, weight: weights2[i] });
-  }
-  if (sink && sink[r] !== 0) entries.push({ index: SINK, weight: sink[r] });
-  return shared(entries);
-}
-function readBy({ shape: [rows, columns], weights: weights2, visible, rowAt, keyAt }, key) {
-  const c = key - keyAt;
-  if (c < 0 || c >= columns) return [];
-  const entries = [];
-  for (let r = 0; r < rows; r += 1) {
-    const i = r * columns + c;
-    if (visible[i]) entries.push({ index: rowAt + r, weight: weights2[i] });
-  }
-  return shared(entries);
-}
-function shared(entries) {
-  const place = (index) => index === SINK ? Infinity : index;
-  const sorted = [...entries].sort((a, b) => {
-    const [noA, noB] = [Number.isNaN(a.weight), Number.isNaN(b.weight)];
-    if (noA !== noB) return noA ? 1 : -1;
-    if (!noA && a.weight !== b.weight) return b.weight - a.weight;
-    return place(a.index) < place(b.index) ? -1 : 1;
-  });
-  const total = sorted.reduce((sum3, { weight }) => sum3 + (Number.isNaN(weight) ? 0 : weight), 0);
-  let sum2 = 0;
-  return sorted.map(({ index, weight }) => {
-    sum2 += weight;
-    if (Number.isNaN(sum2)) return { index, weight, share: NaN };
-    if (total === 0) return { index, weight, share: 0 };
-    return { index, weight, share: sum2 / total };
-  });
-}
-function restWords(entries, most) {
-  const rest = entries.slice(most);
-  if (!rest.length) return "";
-  const together = rest.reduce((sum2, { weight }) => sum2 + weight, 0);
-  return `and ${rest.length} more, together ${rounded(together)}`;
-}
-function readsList(title, entries, tokens, options = {}) {
-  const { most = MOST4, act = null, name = act ?? "list", none = EMPTY_WORDS } = options;
-  const id = `reads-${name}`;
-  const rest = restWords(entries, most);
-  return h(
-    "section",
-    { class: "reads-part", "data-key": id, "aria-labelledby": id },
-    h("h2", { id }, title),
-    entries.length ? table(id, entries.slice(0, most), tokens, act) : h("p", { class: "quiet" }, none),
-    rest && h("p", { class: "reads-rest" }, rest)
-  );
-}
-function table(id, entries, tokens, act) {
-  const head2 = ["token", "weight", "so far"].map((word2) => h("th", { scope: "col" }, word2));
-  return h(
-    "table",
-    { class: "reads", "aria-labelledby": id },
-    h("thead", {}, h("tr", {}, head2)),
-    h(
-      "tbody",
-      {},
-      entries.map((entry) => line(entry, tokens, act))
-    )
-  );
-}
-function line({ index, weight, share }, tokens, act) {
-  const bar = Number.isFinite(weight) ? Math.max(0, Math.min(1, weight)) : 0;
-  return h(
-    "tr",
-    { "data-key": String(index) },
-    h("th", { scope: "row" }, nameOf2(index, tokens, act)),
-    h(
-      "td",
-      { class: "weight", vars: { "--w": String(bar) }, title: String(weight) },
-      rounded(weight)
-    ),
-    h("td", { class: "so-far" }, rounded(share))
-  );
-}
-function nameOf2(index, tokens, act) {
-  if (index === SINK) return h("span", { class: "sink" }, "sink");
-  if (!act) return chip(tokens, index);
-  return chip(tokens, index, {
-    "data-act": act,
-    "data-arg": index,
-    "aria-label": `pick ${tokenName(tokens, index)}`
-  });
-}
-
 // src/head_part.js
 var BELOW = 96;
+var LETTER = 6.6;
+var LEAST_ABOVE = 34;
 function headPart(scene, layout) {
   const { first, second, state } = scene;
   if (!first) return null;
@@ -4305,10 +4600,12 @@ function headPart(scene, layout) {
       "div",
       { class: "titled" },
       h("h2", { id: "head-title", class: "headline", tabindex: -1 }, upper(name)),
+      compareTools(scene),
       h("button", { type: "button", class: "link", "data-act": "close-head" }, "all heads, larger")
     ),
     headTools(scene),
     partTools(scene),
+    pairRow(scene),
     h(
       "div",
       { class: aside ? "head-body aside" : "head-body" },
@@ -4318,15 +4615,28 @@ function headPart(scene, layout) {
         figure(scene, first, "first", layout, second ? upper(name) : ""),
         second && figure(scene, second, "second", layout, upper(viewName(second, state.capture)))
       ),
-      h(
-        "div",
-        { class: "said" },
-        first.rule && h("p", { class: "quiet" }, `Words: ${first.rule}.`),
-        h("output", { class: "readout pair", id: "pair", "aria-live": "polite" }, pairLine(scene)),
-        lists(scene)
-      )
-    )
+      layout.name !== "beside" && readsPart(scene)
+    ),
+    first.rule && h("p", { class: "quiet" }, `Words: ${first.rule}.`),
+    saveTools(state, second ? `save ${name}` : "save")
   );
+}
+function pairRow(scene) {
+  const steps = h(
+    "button",
+    { type: "button", class: "plain", "data-act": "row-steps" },
+    "steps of this row, below ",
+    h("span", { "aria-hidden": "true" }, "↓")
+  );
+  return h(
+    "div",
+    { class: "pair-row" },
+    h("output", { class: "readout pair", id: "pair", "aria-live": "polite" }, pairLine(scene)),
+    scene.ledger && steps
+  );
+}
+function readsPart(scene) {
+  return scene.first && h("div", { class: "said", "data-key": "said" }, lists(scene));
 }
 var upper = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 function pairLine(scene) {
@@ -4365,7 +4675,8 @@ function glanced(scene) {
 }
 function figure(scene, view, which, layout, title) {
   const { grid: grid2 } = view;
-  const names2 = { "--names": `${layout.names}px` };
+  const above = grid2 ? aboveOf(grid2, cellOf(scene, view, layout), layout) : 0;
+  const names2 = { "--names": `${layout.names}px`, "--above": `${above}px` };
   return h(
     "div",
     { class: "head-figure", "data-key": `figure ${which}` },
@@ -4376,6 +4687,14 @@ function figure(scene, view, which, layout, title) {
     ] : [waiting(scene, view, layout)]
   );
 }
+function aboveOf({ keyTokens, keyAt, sink }, cell2, layout) {
+  const sizes = marksOf(keyTokens, keyAt, cell2).map(
+    ({ text, numbered, position }) => letters(text) + (numbered ? 2 + 0.95 * String(position).length : 0)
+  );
+  const longest = Math.max(sink ? 4 : 0, ...sizes);
+  return Math.max(LEAST_ABOVE, Math.min(layout.names, Math.ceil(LETTER * longest) + 14));
+}
+var letters = (text) => [...text].reduce((sum2, one) => sum2 + ((one.codePointAt(0) ?? 0) < 1424 ? 1 : 1.8), 0);
 function waiting({ state }, view, layout) {
   const { rows, keys } = partOf(state);
   const [high, wide] = [rows[1] - rows[0], keys[1] - keys[0]];
@@ -4388,7 +4707,8 @@ function waiting({ state }, view, layout) {
 }
 function cellOf({ second, state }, { grid: grid2 }, layout) {
   if (!grid2) return 1;
-  const sinks = state.info.options.sinks || (second?.grid?.sink ?? null) !== null;
+  const shown = [grid2, second?.grid ?? null];
+  const sinks = state.info.options.sinks || shown.some((one) => (one?.sink ?? null) !== null);
   return layout.cell(grid2.shape[0], grid2.shape[1], sinks);
 }
 function axes(scene, view, which, layout) {
@@ -4454,14 +4774,15 @@ function heat(scene, view, which, layout, vars) {
 function legends(scene, view) {
   const { grid: grid2 } = view;
   if (!grid2) return [];
-  const { entropy, received, of } = stripsOf(scene, view);
+  const { of } = stripsOf(scene, view);
+  const { entropy, received } = stripScales(scene);
   return [
     heatLegend(grid2, rangeIn(scene), heatColors(scene.state.theme)),
     h(
       "div",
       { class: "strip-legends" },
-      stripLegend(`entropy of a row, nats${of}`, stripScale(entropy)),
-      stripLegend(`received by a key${of}`, stripScale(received, { log: true }))
+      stripLegend(`entropy of a row, nats${of}`, entropy),
+      stripLegend(`received by a key${of}`, received)
     )
   ];
 }
@@ -4473,15 +4794,17 @@ function lists(scene) {
     const say = "Pick a query: click a row or a token, and see what it reads, and every step of it.";
     return h("p", { class: "quiet" }, state.picked ? "Asking for this row …" : say);
   }
+  const asks = quoted(words2 ? grid2.rowTokens : scene.queries.tokens, picked2[0]);
+  const where = scene.second ? `, in ${viewName(first, state.capture)}` : "";
   const rows = words2 ? grid2.rowTokens : scene.queries.tokens;
   const keys = words2 ? grid2.keyTokens : scene.keys.tokens;
-  const by = lines.by && readsList(`${quoted(keys, picked2[1])} is read by`, lines.by, rows, { act: "head-row" });
+  const by = lines.by && readsList(`${quoted(keys, picked2[1])} is read by${where}`, lines.by, rows, { act: "head-row" });
   return [
-    h("p", { class: "row-words" }, isolated(rowWords(scene))),
+    h("p", { class: "row-words", title: MEANINGS }, isolated(rowWords(scene))),
     h(
       "div",
       { class: "lists" },
-      readsList(`${quoted(rows, picked2[0])} reads from`, lines.from, keys, { act: "head-key" }),
+      readsList(`${asks} reads from${where}`, lines.from, keys, { act: "head-key" }),
       by || h("p", { class: "quiet" }, "Pick a key, too, and see which queries read it.")
     ),
     lines.note && h("p", { class: "quiet" }, lines.note)
@@ -4520,7 +4843,8 @@ function unpointed({ state, glance }) {
 }
 function clickedCell(event, hands) {
   const pair2 = pairAt(event, hands);
-  if (pair2) hands.act("pick", pair2.join(":"));
+  const named = event.pointerType === "mouse" ? hands.state().point : null;
+  if (pair2) hands.act("pick", (named ?? pair2).join(":"));
 }
 
 // src/listen.js
@@ -4638,7 +4962,17 @@ function pressed2(event, root, shadow, { act, state }) {
   const action = actionOf(event, target, state().view);
   if (!action) return;
   event.preventDefault();
-  act(...action);
+  if (action[0] === "rove") rove(target, action[1]);
+  else act(...action);
+}
+function rove(target, way) {
+  const buttons = [...target?.closest(ROVING)?.querySelectorAll("button") ?? []];
+  const by = jump(way).find((step3) => step3 !== 0) ?? 0;
+  const at = buttons.indexOf(
+    /** @type {HTMLButtonElement} */
+    target
+  ) + by;
+  buttons[Math.max(0, Math.min(at, buttons.length - 1))]?.focus();
 }
 
 // src/header.js
@@ -4664,14 +4998,16 @@ function header({ info, capture, view }) {
   );
 }
 function shelf({ shelf: items, capture, source, title }) {
+  const name = titleOf(items.find(({ id }) => id === capture) ?? { source, title });
   const open2 = h(
     "span",
     {
       class: source === "lesson" ? "title" : "title own",
       "data-key": capture,
-      "aria-current": "true"
+      "aria-current": "true",
+      title: titleOf({ source, title })
     },
-    h("bdi", {}, titleOf({ source, title }))
+    h("bdi", {}, name)
   );
   if (items.length < 2) return open2;
   const buttons = items.map(
@@ -4683,7 +5019,7 @@ function shelf({ shelf: items, capture, source, title }) {
         "data-key": item.id,
         "data-act": "capture",
         "data-arg": item.id,
-        title: item.title
+        title: titleOf(item)
       },
       h("bdi", {}, titleOf(item))
     )
@@ -4719,103 +5055,6 @@ function notices({ notice, offline }) {
       h("button", { type: "button", class: "plain", "data-act": "retry" }, "Try again")
     ) : h("div", { "data-key": "online" })
   ];
-}
-
-// src/heads_scene.js
-function headsScene(state, source) {
-  const { capture, stage, batch, head: head2 } = state;
-  const { queries, keys } = axesOf(capture, stage, batch);
-  const first = state.open ? headView(state, source, { stage, head: head2 }, state.average) : null;
-  const beside = first && comparable(state) ? state.compare : null;
-  const second = beside && headView(state, source, beside, "none");
-  const everywhere2 = state.picked ? source.answer("everywhere", everywhereArgs(state)) : void 0;
-  return {
-    state,
-    queries,
-    keys,
-    windowed: isWindowed(state),
-    words: byWords(state),
-    hasWords: queries.words !== null && keys.words !== null && !isWindowed(state),
-    overview: (layer) => overviewOf(state, source, layer),
-    overviewRefused: (layer) => source.answer("overview", overviewArgs(state, layer))?.refused ?? "",
-    everywhere: (at) => everywhere2?.json?.layers.find((one) => one.layer === at.stage)?.heads[at.head] ?? null,
-    first,
-    second,
-    ...pairsOf(state, first),
-    lines: linesOf2(state, source, first),
-    ledger: hasLedger(state) ? ledgerScene(state, source) : null
-  };
-}
-var hasLedger = ({ open: open2, picked: picked2, average: average2 }) => open2 && picked2 && average2 === "none";
-function ledgerScene(state, source) {
-  const scene = sceneOf({ ...state, step: "reads", edits: {}, scaled: true }, source);
-  const column = state.follow ? scene.record?.keys.indexOf(state.key ?? -1) ?? -1 : -1;
-  if (column < 0) return scene;
-  return { ...scene, state: { ...scene.state, cursor: { ...state.cursor, column } } };
-}
-var comparable = (state) => state.compare !== null && isAlike(state, state.stage, state.compare.stage);
-function overviewOf(state, source, stage) {
-  const answer = source.answer("overview", overviewArgs(state, stage));
-  if (!answer?.bytes) return null;
-  const { json, bytes } = answer;
-  return source.made(answer, "pictures", () => {
-    const cells = json.rows * json.columns;
-    const pictures = json.heads.map(
-      (_, i) => numbersIn(
-        /** @type {Uint8Array} */
-        bytes,
-        Float32Array,
-        4 * i * cells,
-        cells
-      )
-    );
-    return { ...json, pictures };
-  });
-}
-function pairsOf({ picked: picked2, row, key, mark: mark2, point }, view) {
-  if (!view?.grid) return { picked: null, at: null };
-  const { rowWords: rowWords2, keyWords } = view;
-  const placed = ([r, k]) => {
-    const [a, b] = [placeOfToken(rowWords2, r), placeOfToken(keyWords, k)];
-    return a === null || b === null ? null : (
-      /** @type {Pair} */
-      [a, b]
-    );
-  };
-  const shown = point ?? mark2;
-  return {
-    picked: picked2 ? placed([row, key ?? -1]) : null,
-    at: shown && placed(shown)
-  };
-}
-function linesOf2(state, source, view) {
-  if (!view?.grid || !state.picked) return { from: null, by: null, note: "" };
-  const { grid: grid2 } = view;
-  const row = placeOfToken(view.rowWords, state.row) ?? 0;
-  const key = placeOfToken(view.keyWords, state.key);
-  const line4 = isWindowed(state) ? lineOf(state, source, view, { row: state.row }) : null;
-  const across = line4 ? line4.grid : grid2;
-  const from = across && source.made(across, `from ${row}`, () => readsFrom(across, row));
-  if (key === null) return { from, by: null, note: "" };
-  const column = isWindowed(state) ? lineOf(state, source, view, { key }) : null;
-  const down = column ? column.grid ?? (column.refused ? grid2 : null) : grid2;
-  const by = down && source.made(down, `by ${key}`, () => readBy(down, key));
-  return { from, by, note: column?.refused ? "Among the rows shown." : "" };
-}
-function headNeeds({ state, first, second }, source) {
-  const needs = [...first?.needs ?? [], ...second?.needs ?? []];
-  if (state.picked) needs.push(["everywhere", everywhereArgs(state)]);
-  if (hasLedger(state))
-    needs.push(["trace", traceArgs(state, state.row, state.info.limits.ledger_keys)]);
-  if (first && state.picked && isWindowed(state)) {
-    needs.push(["grid", lineOf(state, source, first, { row: state.row }).args]);
-    if (state.key !== null)
-      needs.push(["grid", lineOf(state, source, first, { key: state.key }).args]);
-  }
-  const layers = state.capture.layers.map((_, stage) => overviewArgs(state, stage));
-  const next2 = layers.find((args) => !source.has("overview", args));
-  if (next2) needs.push(["overview", next2]);
-  return needs;
 }
 
 // src/prose.js
@@ -5082,14 +5321,14 @@ function measures({ tokens, keyTokens, gridRows, gridKeys }) {
 }
 function table2(scene, lights) {
   const { tokens, keyTokens, gridRows, gridKeys, state } = scene;
-  const { names: names2, written, upright } = measures(scene);
+  const { names: names2, written: written2, upright } = measures(scene);
   const rows = gridRows.map(
     (row) => h(
       "tr",
       { class: row === state.row ? "picked" : "" },
       h("th", { scope: "row" }, chip(tokens, row)),
       gridKeys.map(
-        (key, c) => cell(scene, row, c, row === state.row && lights.has(`weight@${key}`), written)
+        (key, c) => cell(scene, row, c, row === state.row && lights.has(`weight@${key}`), written2)
       )
     )
   );
@@ -5099,7 +5338,7 @@ function table2(scene, lights) {
     h(
       "table",
       {
-        class: `grid${written ? "" : " dense"}${upright ? " upright" : ""}`,
+        class: `grid${written2 ? "" : " dense"}${upright ? " upright" : ""}`,
         "aria-labelledby": "grid-title",
         vars: { "--names": `${names2}px` }
       },
@@ -5117,7 +5356,7 @@ function table2(scene, lights) {
     )
   );
 }
-function cell(scene, row, c, lit, written) {
+function cell(scene, row, c, lit, written2) {
   const found = scene.gridCell(row, c);
   const key = scene.gridKeys[c];
   const names2 = `query ${tokenName(scene.tokens, row)}, key ${tokenName(scene.keyTokens, key)}`;
@@ -5141,14 +5380,14 @@ function cell(scene, row, c, lit, written) {
       title: `${names2}: ${rounded(weight)}`,
       vars: { "--w": String(Number.isFinite(share) ? share : 0) }
     },
-    weightMark(rounded(weight), written)
+    weightMark(rounded(weight), written2)
   );
 }
-function weightMark(text, written) {
-  if (!written || breadth(text) <= LONGEST2) return mark(text, written);
+function weightMark(text, written2) {
+  if (!written2 || breadth(text) <= LONGEST2) return mark(text, written2);
   return [h("span", { "aria-hidden": "true" }, "≈0"), mark(text, false)];
 }
-var mark = (text, written) => h("span", { class: written ? "" : "unseen" }, text);
+var mark = (text, written2) => h("span", { class: written2 ? "" : "unseen" }, text);
 
 // src/readout.js
 var MOST5 = 6;
@@ -5322,10 +5561,11 @@ function readout(record, cursor, options) {
 // src/ledger.js
 function ledgerPart(scene, lights, { whole: whole3 = false } = {}) {
   const { state, tokens, record } = scene;
+  const where = whole3 ? `, in ${headName(state.capture, state)}` : "";
   const title = h(
     "h2",
-    { id: "ledger-title" },
-    `What token ${tokenName(tokens, state.row)} reads, step by step`
+    { id: "ledger-title", tabindex: whole3 ? -1 : null },
+    `What token ${tokenName(tokens, state.row)} reads, step by step${where}`
   );
   const note = record && isUnfolded("exp", state.step) ? rowNote(record, state.reading) : null;
   return h(
@@ -5343,6 +5583,10 @@ function ledgerPart(scene, lights, { whole: whole3 = false } = {}) {
     !whole3 && stepsLine(scene)
   );
 }
+var READINGS = {
+  textbook: "softmax as it is written: exp of each score, divided by their sum",
+  shifted: "softmax as programs compute it: the row's largest score is subtracted first, so that exp never overflows; the weights are the same"
+};
 function switches({ state }, whole3) {
   const { editable, editable_reason: reason } = state.info;
   const reading = (name) => h(
@@ -5351,7 +5595,8 @@ function switches({ state }, whole3) {
       type: "button",
       "data-act": "reading",
       "data-arg": name,
-      "aria-pressed": String(state.reading === name)
+      "aria-pressed": String(state.reading === name),
+      title: READINGS[name]
     },
     name
   );
@@ -5719,6 +5964,7 @@ function headsMain(scene) {
     h("div", { class: "about-text" }, aboutPart(scene), textPart(scene)),
     overviewPart(scene, layout),
     headPart(scene, layout),
+    layout.name === "beside" && readsPart(scene),
     ledgerOf(scene)
   );
 }
@@ -6263,23 +6509,29 @@ function pageView(scene) {
     ];
   }
   const lights = litBy(scene);
+  const lesson = state.info.source === "lesson";
   return [
     header(state),
     ...notices(state),
     h(
       "main",
-      { "data-key": "main", class: state.info.source === "lesson" ? "" : "wide" },
-      h("div", { class: "left" }, tokensTable(scene, lights), contentsPart(state)),
+      { "data-key": "main", class: lesson ? "" : "wide" },
+      h("div", { class: "left" }, tokensTable(scene, lights), lesson && contentsPart(state)),
       h(
         "div",
         { class: "center" },
         ledgerPart(scene, lights),
         state.layer && hasLayer(scene) ? layerPart(scene) : null,
-        articlePart(state)
+        lesson && articlePart(state)
       ),
-      h("div", { class: "right" }, gridPart(scene, lights), turnPart(state), recapPart(state))
+      h(
+        "div",
+        { class: "right" },
+        gridPart(scene, lights),
+        lesson && [turnPart(state), recapPart(state)]
+      )
     ),
-    footer(scene.tokens.length)
+    footer(scene.tokens.length, lesson)
   ];
 }
 function litBy(scene) {
@@ -6336,14 +6588,16 @@ function workOf(studio, kind, which) {
     };
   }
   const { entropy, received } = stripsOf(scene, view);
+  const scales = stripScales(scene);
   const vertical = kind === "entropy";
   const numbers = vertical ? entropy : received;
+  const scale = vertical ? scales.entropy : scales.received;
   const at = vertical ? row : key;
   const picked2 = at === null ? null : at - (vertical ? grid2.rowAt : grid2.keyAt);
   return {
-    picture: [grid2, view.facts, kind, cell2, picked2],
+    picture: [grid2, view.facts, kind, cell2, picked2, scale.low, scale.high],
     paint: (canvas) => {
-      paintStrip(canvas, numbers, { vertical, cell: cell2, colors, log: !vertical, picked: picked2 });
+      paintStrip(canvas, numbers, { vertical, cell: cell2, colors, scale, picked: picked2 });
     }
   };
 }
@@ -6351,16 +6605,17 @@ function thumbWork({ scene, layout, colors }, which) {
   const { state } = scene;
   const [stage, head2] = which.split(".").map(Number);
   const overview2 = scene.overview(stage);
-  if (!overview2) return null;
-  const { rows, columns, per, pictures } = overview2;
+  const values = overview2?.pictures[head2];
+  if (!overview2 || !values) return null;
+  const { rows, columns, per } = overview2;
   const marked = state.picked && isAlike(state, stage, state.stage);
   const markRow = marked ? Math.floor(state.row / per) : null;
   return {
-    picture: [overview2, markRow, state.first, layout.thumb],
+    picture: [values, markRow, state.first, layout.thumb],
     paint: (canvas) => {
       const cell2 = layout.thumb / Math.max(rows, columns);
-      const range2 = thumbRange(pictures[head2], columns, state.first);
-      paintThumbnail(canvas, pictures[head2], rows, columns, { markRow, colors, range: range2, cell: cell2 });
+      const range2 = thumbRange(values, columns, state.first);
+      paintThumbnail(canvas, values, rows, columns, { markRow, colors, range: range2, cell: cell2 });
     }
   };
 }
@@ -6373,11 +6628,20 @@ function thumbRange(values, columns, first) {
 }
 
 // src/place.js
+function placeOf2({ capture, view, open: open2, stage, head: head2 }) {
+  const at = view === "steps" || open2 ? `${stage}.${head2}` : "all";
+  return `${capture.capture} ${view} ${at}`;
+}
 function writeHash(state) {
   try {
     const address2 = `${location.pathname}${location.search}#${toHash(state)}`;
-    if (`${location.pathname}${location.search}${location.hash}` !== address2)
-      history.replaceState(null, "", address2);
+    const place = placeOf2(state);
+    const before2 = history.state?.place;
+    const there = `${location.pathname}${location.search}${location.hash}` === address2;
+    if (there && before2 === place) return;
+    if (there || before2 === void 0 || before2 === place)
+      history.replaceState({ place }, "", address2);
+    else history.pushState({ place }, "", address2);
   } catch {
   }
 }
@@ -6401,6 +6665,7 @@ var FOCUS = (
     verdict: [".verdict .plain", "form input[aria-invalid]", "form input:checked", "form input"],
     head: ["#head-title"],
     cells: [".heat-cells"],
+    steps: ["table.ledger [tabindex='0']", "#ledger-title"],
     thumb: [".thumb[tabindex='0']"],
     piece: [".piece[tabindex='0']"]
   }
@@ -6424,12 +6689,12 @@ function livePage(root, shadow, page, source, first) {
     if (drawn) paint(shadow, drawn);
     markEdges(shadow);
     root.dataset.state = waiting2 ? "loading" : "ready";
-    announce(root, state);
+    if (!state.going) announce(root, state);
     const needs = drawn ? headNeeds(drawn, source) : needsOf(sceneOf(state, source));
     for (const [op, args] of state.offline ? [] : needs) {
       if (!source.has(op, args) && !source.asking(op, args)) void wait(source.need(op, args));
     }
-    if (focus) focusOn(shadow, FOCUS[focus]);
+    if (focus) focusOn(shadow, focus);
   };
   const glance = (changes) => {
     state = { ...state, ...changes };
@@ -6453,21 +6718,33 @@ function sentenceOf(error) {
   if (error instanceof HostError) return error.message;
   throw error;
 }
-function focusOn(shadow, selectors) {
+var SIGHT = (
+  /** @type {Record<string, string>} */
+  {
+    top: ".page",
+    pair: ".head-part",
+    cells: ".head-part",
+    steps: ".row-steps"
+  }
+);
+function focusOn(shadow, name) {
+  const shown = SIGHT[name] && shadow.querySelector(SIGHT[name]);
+  if (shown) bringUp(shown);
+  const selectors = FOCUS[name] ?? [];
   const found = selectors.map((selector) => shadow.querySelector(selector));
   const element = found.find((candidate) => candidate !== null);
   if (!(element instanceof HTMLElement)) return;
-  element.focus({ preventScroll: element.matches(".headline, .heat-cells") });
-  if (element.matches(".headline")) scrollTo(element);
+  element.focus({ preventScroll: element.matches(".headline") || shown !== void 0 });
+  if (element.matches(".headline")) bringUp(element);
   if (element.matches("table.ledger td:not(.margin)"))
     element.scrollIntoView({ block: "nearest", inline: "nearest" });
   if (element instanceof HTMLInputElement && element.matches(".edit")) element.select();
 }
-function scrollTo(heading) {
-  const { top } = heading.getBoundingClientRect();
+function bringUp(part) {
+  const { top } = part.getBoundingClientRect();
   if (top >= 0 && top < innerHeight / 3) return;
-  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  heading.scrollIntoView({ block: "start", behavior: still ? "auto" : "smooth" });
+  const quick = !part.matches(".headline") || matchMedia("(prefers-reduced-motion)").matches;
+  part.scrollIntoView({ block: "start", behavior: quick ? "auto" : "smooth" });
 }
 
 // src/style_figures.js
@@ -6512,9 +6789,16 @@ input.edit.name { width: 84px; text-align: left; }
 .choice button[aria-pressed=true] { color: var(--ink); font-weight: 600; background: var(--faint); }
 
 .ledger-part .scroll { --step: 130px; --margin: var(--sums); --pad: 7px; }
-table.ledger { width: 100%; border-collapse: separate; border-spacing: 0; table-layout: fixed; font-size: 15.5px; min-width: calc(var(--step) + var(--keys) * (var(--cell) + 2 * var(--pad)) + var(--margin) + 2 * var(--pad)); }
-.ledger thead .step { width: var(--step); } .ledger thead .margin { width: calc(var(--margin) + 2 * var(--pad)); }
-.ledger-part .scroll { scroll-padding: 0 calc(var(--margin) + 18px) 0 calc(var(--step) + 2px); }
+table.ledger { width: 100%; border-collapse: separate; border-spacing: 0; table-layout: fixed; min-width: calc(var(--step) + var(--keys) * (var(--cell) + 2 * var(--pad)) + var(--margin) + 2 * var(--pad) + var(--rest)); }
+.ledger-part { container-type: inline-size; }
+.ledger-part .scroll { font-size: 15.5px; --each: calc(var(--cell) + 2 * var(--pad)); --left: calc(100cqi - 2px - var(--step) - var(--margin) - 2 * var(--pad)); --rest: 0px; }
+@supports (width: mod(7px, 3px)) {
+  .ledger-part .scroll { --rest: clamp(0px, min(var(--keys) * var(--each) - var(--left), var(--left) - var(--each)) * 999, mod(var(--left), var(--each))); }
+}
+.ledger thead .step { width: calc(var(--step) + var(--rest)); font-size: inherit; }
+.ledger-part .scroll { scroll-snap-type: x mandatory; } .ledger thead th { scroll-snap-align: start; } .ledger thead .margin { scroll-snap-align: none; }
+ .ledger thead .margin { width: calc(var(--margin) + 2 * var(--pad)); }
+.ledger-part .scroll { scroll-padding: 0 calc(var(--margin) + 2 * var(--pad)) 0 calc(var(--step) + var(--rest)); }
 .ledger th, .ledger td { padding: 10px var(--pad); text-align: center; font-weight: 400; border-bottom: 1px solid var(--line); height: 68px; }
 .ledger thead th, .ledger thead td { height: 46px; padding: 8px var(--pad); }
 .ledger tbody tr:last-child > * { border-bottom: 0; }
@@ -6525,9 +6809,9 @@ table.ledger { width: 100%; border-collapse: separate; border-spacing: 0; table-
 .ledger td { cursor: cell; }
 .ledger td small { display: block; color: var(--soft); font-size: 12px; margin-top: 1px; }
 .ledger .margin { position: sticky; right: 0; z-index: 1; background: var(--panel); border-left: 1px solid var(--line); }
-.scroll[data-more~=right] .margin::before, .scroll[data-more~=left] .step::after { content: ""; position: absolute; top: 0; bottom: 0; width: 22px; pointer-events: none; }
-.scroll[data-more~=right] .margin::before { right: 100%; background: linear-gradient(to left, var(--panel), transparent); }
-.scroll[data-more~=left] .step::after { left: 100%; background: linear-gradient(to right, var(--panel), transparent); }
+.scroll[data-more~=right] .margin::before, .scroll[data-more~=left] .step::after { content: ""; position: absolute; top: 0; bottom: 0; width: 7px; pointer-events: none; }
+.scroll[data-more~=right] .margin::before { right: 100%; background: linear-gradient(to left, var(--line), transparent); }
+.scroll[data-more~=left] .step::after { left: 100%; background: linear-gradient(to right, var(--line), transparent); }
 .sideways { display: none; font-size: 13px; } .scroll[data-more] + .sideways { display: block; }
 .ledger td .label { color: var(--soft); } .ledger td b { font-weight: 650; }
 .ledger .sink, .ledger .rest { border-left: 1px dashed var(--line); color: var(--soft); }
@@ -6597,8 +6881,8 @@ table.grid { width: 100%; border-collapse: separate; border-spacing: 3px; table-
   .grid td { height: 54px; } .say { max-width: none; }
 }
 @media (max-width: 599px) {
-  .ledger-part .scroll { --step: 88px; --margin: var(--sums-narrow); --pad: 5px; }
-  table.ledger { font-size: 14px; } .ledger .step { padding-left: 9px; } .ledger .step span { font-size: 12px; }
+  .ledger-part .scroll { --step: 88px; --margin: var(--sums-narrow); --pad: 5px; font-size: 14px; }
+  .ledger .step { padding-left: 9px; } .ledger .step span { font-size: 12px; }
   .ledger td .label { display: block; font-size: 12px; }
 }
 @media (pointer: coarse) { .key-hint { display: none; } }
@@ -6612,19 +6896,21 @@ table.grid { width: 100%; border-collapse: separate; border-spacing: 3px; table-
 
 // src/style_heads.js
 var HEADS_CSS = `
-.shelf { flex-direction: row; flex-wrap: wrap; align-items: baseline; gap: 2px 24px; min-width: 0; flex: 0 1 auto; }
-.shelved { font-size: 15px; color: var(--soft); padding-bottom: 13px; max-width: 22em; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.shelf { flex-direction: row; align-items: baseline; gap: 2px 24px; min-width: 0; flex: 1 1 0; }
+.shelf > * { flex: none; max-width: 14em; } .shelf > :first-child { flex: 0 1 auto; max-width: none; min-width: 3em; }
+.shelved { font-size: 15px; color: var(--soft); padding-bottom: 13px; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .shelved:hover { color: var(--ink); text-decoration: underline; text-underline-offset: 4px; }
 .shelf .title { padding-bottom: 11px; border-bottom: 2px solid var(--ink); margin-bottom: -1px; }
 
-main.heads { grid-template-columns: minmax(0, 1fr); gap: 26px 24px; }
-main.heads-beside { grid-template-columns: 516px minmax(0, 1fr); }
+main.heads { grid-template-columns: minmax(0, 1fr); gap: 18px 24px; padding-top: 14px; }
+main.heads-beside { grid-template-columns: 516px minmax(0, 1fr); grid-template-rows: auto auto 1fr; }
 .heads-beside .about-text, .heads-beside .row-steps, .heads-beside > .ledger-part { grid-column: 1 / -1; }
-.heads-beside .overview-part { position: sticky; top: 14px; }
-.about-text, .row-steps { display: flex; flex-direction: column; gap: 16px; min-width: 0; }
-.row-steps { min-height: 720px; gap: 26px; border-top: 1px solid var(--line); padding-top: 24px; }
-.about { display: flex; flex-wrap: wrap; gap: 2px 16px; font-size: 14px; align-items: baseline; }
-.about > p { max-width: 90ch; overflow-wrap: anywhere; } .about details { font-size: 13px; }
+.heads-beside > .head-part { grid-area: 2 / 2 / span 2; } .heads-beside > .said { grid-column: 1; }
+.about-text, .row-steps { display: flex; flex-direction: column; gap: 10px; min-width: 0; } .about-text section { gap: 6px; }
+.row-steps { min-height: 720px; gap: 26px; scroll-margin-top: -8px; border-top: 1px solid var(--line); padding-top: 24px; }
+.about { display: flex; gap: 2px 24px; font-size: 13px; align-items: baseline; justify-content: space-between; }
+.about > p { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; } .about details:not([open]) { flex: none; }
+.about:has([open]) { flex-wrap: wrap; } .about:has([open]) > p { white-space: normal; overflow-wrap: anywhere; } .about summary { font-size: 13px; } .about details { font-size: 13px; }
 .about dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 2px 14px; padding: 6px 0; overflow-wrap: anywhere; }
 .about dt { color: var(--soft); }
 .pieces { display: flex; flex-wrap: wrap; gap: 3px; direction: ltr; }
@@ -6646,7 +6932,7 @@ main.heads-beside { grid-template-columns: 516px minmax(0, 1fr); }
 .thumb:hover .picture { outline: 2px solid var(--edge); }
 .thumb.open .picture { outline: 3px solid var(--focus); } .thumb.second .picture { outline: 3px dashed var(--focus); }
 .thumb:focus-visible { outline: none; } .thumb:focus-visible .picture { outline: 2px solid var(--focus); outline-offset: 2px; }
-.most { display: block; width: 100%; text-align: center; font-size: 11px; line-height: 1.25; color: var(--soft); white-space: pre; overflow: hidden; text-overflow: ellipsis; }
+.most { display: block; width: 100%; padding-top: 3px; text-align: center; font-size: 11px; line-height: 1.25; color: var(--soft); white-space: pre; overflow: hidden; text-overflow: ellipsis; }
 .most b { display: block; font-weight: 500; color: var(--ink); }
 .most bdi { display: block; overflow: hidden; text-overflow: ellipsis; }
 .thumb-line { min-height: 42px; font-size: 13px; overflow-wrap: anywhere; }
@@ -6655,12 +6941,16 @@ main.heads-beside { grid-template-columns: 516px minmax(0, 1fr); }
 .head-tools { display: flex; flex-wrap: wrap; gap: 8px 18px; align-items: center; font-size: 13px; color: var(--soft); }
 .head-tools .choice button { padding: 2px 9px; white-space: nowrap; } .head-tools .choice { flex-wrap: wrap; }
 .compare select, .part-tools input, .pickers select { font: inherit; color: var(--ink); background: var(--panel); border: 1px solid var(--edge); border-radius: 6px; padding: 2px 6px; max-width: 12em; }
+.compare { font-size: 13px; color: var(--soft); margin-left: auto; }
+.pair-row { display: flex; gap: 12px; align-items: stretch; } .pair-row .readout { flex: 1; } .pair-row .plain { flex: none; align-self: center; font-size: 13px; }
+.head-part .titled .link, .save .link { font-size: 13px; }
+.readout.pair { height: 54px; min-height: 0; overflow-y: auto; padding: 4px 14px; line-height: 1.5; font-size: 15px; } .readout.pair .exactly { font-size: 14px; }
 .save { display: inline-flex; flex-wrap: wrap; gap: 2px 10px; align-items: baseline; } .save .quiet { font-size: 13px; }
 .part-tools { display: flex; flex-wrap: wrap; gap: 6px 26px; font-size: 13px; color: var(--soft); }
 .part-side { display: inline-flex; gap: 8px; align-items: center; } .part-tools input { width: 92px; }
 .figures-pair { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 24px; align-items: start; }
 .head-body, .said { display: flex; flex-direction: column; gap: 12px; min-width: 0; }
-.head-body.aside { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 24px; align-items: start; }
+.head-body { gap: 16px; } .head-body.aside { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 24px; align-items: start; }
 .aside .lists { grid-template-columns: minmax(0, 1fr); }
 .head-figure { display: flex; flex-direction: column; gap: 8px; min-width: 0; }
 .head-figure h3 { margin: 0; font-size: 15px; font-weight: 650; }
@@ -6671,7 +6961,7 @@ main.heads-beside { grid-template-columns: 516px minmax(0, 1fr); }
 .heat-cells { position: relative; cursor: crosshair; width: max-content; height: max-content; touch-action: manipulation; }
 .heat-cells canvas { display: block; } .heat-cells canvas + canvas { position: absolute; inset: 0; }
 .heat-cells:focus-visible { outline-offset: 3px; border-radius: 1px; }
-.strip-legends { display: flex; flex-wrap: wrap; gap: 2px 24px; }
+.head-figure { gap: 6px; } .strip-legends { display: flex; flex-wrap: wrap; gap: 2px 24px; }
 .strip-legend { color: var(--soft); }
 .row-words { font-size: 14px; overflow-wrap: anywhere; }
 .lists { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 16px 28px; max-width: 820px; align-items: start; }
@@ -6691,12 +6981,15 @@ main.heads-beside { grid-template-columns: 516px minmax(0, 1fr); }
 
 @media (max-width: 859px) {
   .figures-pair { grid-template-columns: minmax(0, 1fr); }
-  main.heads { display: flex; } .row-steps > * { order: 0; } .shelved { padding-bottom: 10px; } .shelf .title { padding-bottom: 8px; }
-  .shelf { order: 1; flex-basis: 100%; }
+  main.heads { display: flex; } .row-steps > * { order: 0; } .shelved { padding-bottom: 10px; } .shelf .title { padding-bottom: 8px; order: 0; flex-basis: auto; }
+  .shelf { order: 1; flex-basis: 100%; flex-wrap: wrap; } .shelf > :first-child { max-width: 100%; }
+  .about { flex-wrap: wrap; } .about > p { white-space: normal; overflow-wrap: anywhere; } .readout.pair { height: 80px; } .pair-row { flex-wrap: wrap; } .pair-row .readout { flex-basis: 100%; } .compare { margin-left: 0; }
   .piece { padding: 4px 8px; }
 }
 @media (max-width: 599px) {
   .head-tools .choice button { padding: 4px 7px; font-size: 12.5px; } .save { gap: 6px 14px; }
+  .most bdi { display: none; } .most b { font-size: 10px; letter-spacing: -.03em; }
+  .readout.pair { height: 92px; }
   .layer-word { display: none; } .lists { grid-template-columns: minmax(0, 1fr); }
   .vectors td { min-width: 86px; } .vectors .more { min-width: 0; }
 .vectors .step { padding-left: 9px; max-width: 132px; white-space: normal; }
@@ -6751,8 +7044,8 @@ kbd { font: inherit; font-size: 13px; border: 1px solid var(--line); border-radi
 header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 6px 28px; padding: 18px max(28px, calc(50vw - 652px)) 0; border-bottom: 1px solid var(--line); }
 sub { font-size: .75em; line-height: 0; }
 header .mark { margin: 0; font-size: 18px; font-weight: 650; letter-spacing: -.01em; padding-bottom: 13px; }
-header .title { flex: 0 1 auto; font-size: 17px; overflow-wrap: anywhere; min-width: 0; padding-bottom: 13px; }
-header .acts { margin-left: auto; display: flex; gap: 18px; font-size: 13px; align-items: baseline; padding-bottom: 13px; }
+header .title { flex: 0 1 auto; font-size: 17px; min-width: 0; padding-bottom: 13px; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+header .acts { margin-left: auto; flex: none; display: flex; gap: 18px; font-size: 13px; align-items: baseline; padding-bottom: 13px; }
 header .acts button { color: var(--soft); min-width: 20px; }
 header .acts button:hover { color: var(--ink); }
 .notice:empty { display: none; }
@@ -6830,7 +7123,7 @@ dialog::backdrop { background: rgb(0 0 0 / .35); }
 dialog h2 { font-size: 17px; color: var(--ink); margin-bottom: 12px; }
 dialog table { border-collapse: collapse; font-size: 14px; width: 100%; }
 dialog th, dialog td { text-align: left; font-weight: 400; padding: 5px 14px 5px 0; border-bottom: 1px solid var(--line); vertical-align: baseline; }
-dialog th { white-space: nowrap; }
+dialog th { white-space: nowrap; } dialog h2 + table { margin-bottom: 18px; } dialog h2:focus-visible { outline: none; }
 dialog textarea { width: min(500px, 76vw); height: 260px; font: 13px/1.5 ui-monospace, monospace; color: inherit; background: var(--paper); border: 1px solid var(--line); border-radius: 8px; padding: 10px; }
 dialog form { margin-top: 16px; }
 
@@ -6892,7 +7185,7 @@ function start(root, shadow, page, host, first) {
   const source = createSource(host, first.info.limits.ledger_keys);
   const dialogs = { help: helpDialog(), copy: copyDialog() };
   shadow.append(dialogs.help, dialogs.copy);
-  const sized2 = { room: root.clientWidth, theme: themeNow() };
+  const sized2 = { room: root.clientWidth, tall: innerHeight, theme: themeNow(), inFile: host.inFile ?? false };
   const live = livePage(root, shadow, page, source, { ...first, ...sized2 });
   const errand = errands({ ...live, source, dialogs });
   const act = (name, argument) => {
@@ -6907,7 +7200,7 @@ function start(root, shadow, page, host, first) {
     act("retry", "");
   });
   const unsized = followSize(root, live);
-  live.update({});
+  live.update({ focus: live.state().compare ? "pair" : void 0 });
   errand.turn("");
   return () => {
     stop();
@@ -6926,6 +7219,7 @@ function followSize(root, { state, update }) {
   observer.observe(root);
   const stopping = new AbortController();
   const { signal } = stopping;
+  addEventListener("resize", () => update({ tall: innerHeight }), { signal });
   const scheme = matchMedia(DARK);
   scheme.addEventListener("change", () => update({ theme: themeNow() }), { signal });
   return () => {

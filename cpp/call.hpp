@@ -1,0 +1,85 @@
+// What a call asks of the kernels: plain data, filled once at the edge, read by every tile.
+#pragma once
+#include <stdint.h>
+
+namespace softlookup {
+
+enum Dtype { F16 = 0, BF16 = 1, F32 = 2, F64 = 3 };
+
+constexpr int BLOCK = 64;      // keys, aligned to the absolute index: the order of sums rests on it
+constexpr int64_t CHUNK = 4096;  // keys that one state gathers before states are merged
+constexpr int MOST_ROWS = 64;  // of one tile
+
+// An array (batch, heads, length, dim) of any strides, counted in elements.
+struct Strided {
+    const void* data;
+    int64_t batch, head, row, dim;
+};
+
+// A mask of bytes or a bias, laid over (heads, q_len, kv_len); an axis of stride 0 repeats.
+struct Overlay {
+    const void* data;
+    const int64_t* entry;  // (batch,): which entry of `data` a batch uses
+    int64_t stride, head, row, key;
+};
+
+struct Call {
+    int32_t dtype;
+    int64_t batch, heads, kv_heads, q_len, kv_len, head_dim, value_dim;
+    Strided query, key, value;  // value.data is null where no output is asked for
+    double scale, softcap;      // softcap 0: none
+    int32_t causal;
+    int64_t left, right;      // window, -1: open
+    const int64_t* q_offset;  // (batch,) or null
+    const int64_t* kv_lens;   // (batch,) or null
+    Overlay mask, bias;       // data null: none; the bias is float, double for float64
+    const void* sinks;        // (heads,) float, double for float64; or null
+
+    const int64_t* rows;  // the queries that are asked for, or null for all
+    int64_t row_count;
+
+    // Answers, C-contiguous (batch, heads, row_count, ...); null where not asked for. float, double
+    // for float64, but for `out`, which has the inputs' dtype, and the keys.
+    void *out, *lse, *entropy, *max_score, *sink;
+    int64_t top;
+    int64_t* top_keys;
+    void* top_weights;
+    const int32_t* labels;  // (batch, kv_len), negative: none
+    int64_t group_count;
+    void* groups;
+    int64_t bin_count;
+    void* distance;
+    void* received;            // (batch, heads, range_count, kv_len), zero at first
+    int64_t range_count, range_rows;
+    const uint8_t* from_rows;  // (batch, q_len) or null for all
+    const int64_t* keys;       // of a rectangle of weights
+    int64_t key_count;
+    int64_t kept_keys;  // keys that a thread keeps widened between tiles: kv_len, or 0
+    void* weights;  // (batch, heads, row_count, key_count)
+};
+
+// Some rows of one kv head, one a lane; a tile.
+struct Rows {
+    int64_t batch, kv_head;
+    int32_t count;
+    int32_t head[MOST_ROWS];
+    int64_t place[MOST_ROWS];  // in the list of rows that are asked for
+    int64_t query[MOST_ROWS];
+    void* strip;  // where chunks of one tile are gathered at the same time: its cells; or null
+};
+
+// One instruction set's kernels.
+struct Unit {
+    const char* name;
+    int32_t (*lanes)(const Call&);            // rows of a vector
+    int32_t (*widest)(const Call&);           // rows of the widest tile
+    int64_t (*scratch)(const Call&);          // bytes that a thread needs
+    int64_t (*state)(const Call&);            // bytes of one chunk's state
+    int64_t (*strip)(const Call&);            // bytes of a tile's cells, for facts
+    void (*tile)(const Call&, const Rows&, void* scratch);
+    void (*part)(const Call&, const Rows&, int64_t chunk, void* scratch, void* state);
+    void (*finish)(const Call&, const Rows&, void* const* states, int64_t count, void* scratch);
+    double (*spin)(int32_t dtype, int64_t rounds);  // operations of that many rounds of pure dots
+};
+
+}  // namespace softlookup

@@ -1,0 +1,147 @@
+    // ---- the end: sinks, the division, everything that is asked for; inside Tile.
+
+    int64_t row_index(int i) const {
+        return (rows.batch * call.heads + rows.head[i]) * call.row_count + rows.place[i];
+    }
+
+    // The numbers of one row that its answers are made of.
+    struct End {
+        T row_max, row_sum, key_sum, heat, sink, peak;  // peak: the largest score, no sink
+        T keep;                                         // what brings acc to row_max
+        bool seen, lost;                                // lost: a NaN or +inf is visible
+    };
+
+    End end_of(int i) const {
+        End e;
+        e.peak = e.row_max = whole.row_max[i];
+        e.row_sum = e.key_sum = whole.row_sum[i];
+        e.heat = whole.heat[i];
+        e.seen = whole.seen[i] != 0;
+        e.keep = 1;
+        e.sink = 0;
+        e.lost = e.row_sum != e.row_sum;
+        if (call.sinks) {
+            const T sink = ((const T*)call.sinks)[rows.head[i]];
+            const T now = sink > e.row_max || sink != sink ? sink : e.row_max;
+            const T shift = now < Of<T>::LOWEST ? Of<T>::LOWEST : now;
+            const T moved = e.row_max - shift;
+            e.keep = exp_one(moved);
+            e.sink = exp_one(sink - shift);
+            e.heat = (e.heat + (moved < Of<T>::NOTHING ? Of<T>::NOTHING : moved) * e.key_sum) * e.keep;
+            e.key_sum *= e.keep;
+            e.row_sum = e.key_sum + e.sink;
+            e.row_max = now;
+        }
+        return e;
+    }
+
+    // exp of one number, with the lanes' own bits.
+    INLINE T exp_one(T x) { return exp_of<T>(splat(x))[0]; }
+
+    void finish(bool has_special) {
+        const T nan = (T)__builtin_nan("");
+        alignas(VECTOR_BYTES) T share[MQ];   // 1 / row_sum, times what brings acc to row_max
+        alignas(VECTOR_BYTES) T weigh_by[MQ];  // turns exp(score - row_max) into a weight
+        alignas(VECTOR_BYTES) T shift[MQ];
+        for (int i = 0; i < MQ; i++) {
+            const End e = end_of(lane(i));
+            share[i] = e.seen ? e.keep / e.row_sum : 0;
+            weigh_by[i] = e.seen ? 1 / e.row_sum : 0;
+            // an empty row's sink may be anything
+            shift[i] = !e.seen || e.row_max < Of<T>::LOWEST ? Of<T>::LOWEST : e.row_max;
+            if (i >= rows.count) {
+                weigh_by[i] = 0;
+                continue;
+            }
+            const int64_t row = row_index(i);
+            const T log_sum = log_of(e.row_sum);
+            if (call.lse) ((T*)call.lse)[row] = e.seen ? e.row_max + log_sum : e.row_max;
+            if (call.max_score) ((T*)call.max_score)[row] = e.lost ? nan : e.peak;
+            if (call.sink) ((T*)call.sink)[row] = e.seen ? e.sink / e.row_sum : 1;
+            if (call.entropy)
+                ((T*)call.entropy)[row] =
+                    e.seen ? (log_sum * e.key_sum - e.heat) / e.row_sum : 0;
+            if (call.top) write_top(i, e, weigh_by[i], shift[i]);
+        }
+        if (call.out) write_out(share, has_special);
+        if (keeps_strip) sweep(weigh_by, shift);
+    }
+
+    static T log_of(T x) {
+        if constexpr (sizeof(T) == 4) return __builtin_logf(x);
+        else return __builtin_log(x);
+    }
+
+    INLINE auto narrowed(V x) {
+        if constexpr (E::IN_PLACE) return x;
+        else return E::narrow(x);
+    }
+
+    // Adding 0 makes a zero positive: its sign would tell how many hidden blocks went by.
+    void write_out(const T* share, bool has_special) {
+        S* out = (S*)call.out;
+        if (!call.value.data) {  // there are no keys, so no values: every row is empty
+            for (int i = 0; i < rows.count; i++)
+                __builtin_memset(out + row_index(i) * call.value_dim, 0,
+                                 call.value_dim * sizeof(S));
+            return;
+        }
+        for (int v = 0; v < MV; v++) {
+            const V by = load<T>(share + v * W);
+            const M seen = *(const M*)(whole.seen + v * W);
+            int64_t d = 0;
+            for (; !has_special && d + W <= call.value_dim; d += W) {
+                V block[W];
+                for (int i = 0; i < W; i++) {
+                    const V x = load<T>(whole.acc + ((d + i) * MV + v) * W) * by;
+                    block[i] = seen ? x + V{} : V{};
+                }
+                transpose<T>(block);
+                for (int i = 0; i < W && v * W + i < rows.count; i++) {
+                    const auto narrow = narrowed(block[i]);
+                    S* at = out + row_index(v * W + i) * call.value_dim + d;
+                    __builtin_memcpy(at, &narrow, sizeof narrow);
+                }
+            }
+            for (int i = 0; i < W && v * W + i < rows.count; i++) {
+                const int at = v * W + i;
+                S* row = out + row_index(at) * call.value_dim;
+                for (int64_t e = d; e < call.value_dim; e++) {
+                    T x = whole.acc[e * MQ + at] * share[at] + 0;
+                    if (has_special) x += special[e * MQ + at];
+                    row[e] = E::narrow(whole.seen[at] ? x : 0);
+                }
+            }
+        }
+    }
+
+    void write_top(int i, const End& e, T weigh_by, T shift) {
+        const int64_t at = row_index(i) * call.top;
+        int64_t* keys_out = call.top_keys + at;
+        T* weights_out = (T*)call.top_weights + at;
+        int64_t scored = 0;
+        while (scored < call.top && whole.top_keys[scored * MQ + i] >= 0) {
+            keys_out[scored] = whole.top_keys[scored * MQ + i];
+            weights_out[scored] = exp_one(whole.top_scores[scored * MQ + i] - shift) * weigh_by;
+            scored++;
+        }
+        // visible scores of -inf come last, in the order of their keys
+        int64_t found = scored;
+        for (int64_t key = start[i]; found < call.top && key < stop[i] && e.seen; key++) {
+            if (!row_sees(i, key)) continue;
+            bool taken = false;
+            for (int64_t k = 0; k < scored && !taken; k++) taken = keys_out[k] == key;
+            if (taken) continue;
+            keys_out[found] = key;
+            weights_out[found++] = exp_one(-(T)__builtin_inf() - shift) * weigh_by;
+        }
+        for (; found < call.top; found++) {
+            keys_out[found] = -1;
+            weights_out[found] = 0;
+        }
+        if (e.seen && e.row_sum != e.row_sum)  // a NaN sink spoils a row too
+            for (int64_t k = 0; k < call.top; k++) {
+                keys_out[k] = -1;
+                weights_out[k] = (T)__builtin_nan("");
+            }
+    }

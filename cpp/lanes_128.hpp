@@ -1,0 +1,23 @@
+// x86-64-v2 and arm64: vectors of 128 bits.
+#if defined(__aarch64__)
+INLINE f32v fma(f32v a, f32v b, f32v c) {
+    return (f32v)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+}
+INLINE f64v fma(f64v a, f64v b, f64v c) {
+    return (f64v)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
+}
+INLINE bool any(i32v m) { return vmaxvq_u32((uint32x4_t)m) != 0; }
+INLINE bool any(i64v m) { return vmaxvq_u32((uint32x4_t)m) != 0; }
+#else
+INLINE f32v fma(f32v a, f32v b, f32v c) { return a * b + c; }  // no such instruction here: two roundings
+INLINE f64v fma(f64v a, f64v b, f64v c) { return a * b + c; }
+INLINE bool any(i32v m) { return _mm_movemask_ps((__m128)m) != 0; }
+INLINE bool any(i64v m) { return _mm_movemask_pd((__m128d)m) != 0; }
+#endif
+INLINE f32v larger(f32v a, f32v x) { return a > x ? a : x; }
+INLINE f64v larger(f64v a, f64v x) { return a > x ? a : x; }
+INLINE f32v interleave_low(f32v a, f32v b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); }
+INLINE f32v interleave_high(f32v a, f32v b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); }
+INLINE f64v interleave_low(f64v a, f64v b) { return __builtin_shufflevector(a, b, 0, 2); }
+INLINE f64v interleave_high(f64v a, f64v b) { return __builtin_shufflevector(a, b, 1, 3); }
+#include "lanes_by_integers.hpp"

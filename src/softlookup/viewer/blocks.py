@@ -1,0 +1,71 @@
+"""One head, some rows at a time: as much as is worked out before others may ask."""
+
+from copy import copy
+from dataclasses import replace
+
+import numpy as np
+
+from softlookup.arrays import BoolArray
+from softlookup.captures import Axis
+from softlookup.lookup import Lookup
+from softlookup.options import Overlay
+from softlookup.visibility import Tile, visible
+
+BLOCK_CELLS = 2**22  # a fraction of a second
+
+
+def row_blocks(look: Lookup, per: int = 1) -> list[slice]:
+    """Return all rows of one head in blocks, each but the last a multiple of `per` rows."""
+    q_len, kv_len = look.problem.q_len, look.problem.kv_len
+    step = max(per, BLOCK_CELLS // max(kv_len, 1) // per * per)
+    return [slice(start, min(start + step, q_len)) for start in range(0, max(q_len, 1), step)]
+
+
+def of_rows(look: Lookup, rows: slice) -> Lookup:
+    """Return the lookup of some rows of one head, without its value: no answer is asked for."""
+    problem, part = look.problem, copy(look)
+    offset = problem.q_offset
+    part.problem = replace(
+        problem,
+        query=problem.query[:, :, rows],
+        value=None,
+        q_offset=None if offset is None else offset + rows.start,
+        mask=_overlay_of_rows(problem.mask, rows),
+        bias=_overlay_of_rows(problem.bias, rows),
+    )
+    return part
+
+
+def _overlay_of_rows(overlay: Overlay | None, rows: slice) -> Overlay | None:
+    if overlay is None:
+        return None
+    part = overlay.tile(slice(0, 1), slice(0, 1), rows, slice(None))
+    return Overlay(part, np.zeros(1, np.int64))
+
+
+def sees(look: Lookup) -> BoolArray:
+    """Return which keys each row of one head sees, (rows, keys)."""
+    shape = look.problem.q_len, look.problem.kv_len
+    tile = Tile(slice(0, 1), slice(0, 1), slice(0, shape[0]), slice(0, shape[1]))
+    shown = visible(look.problem, tile)
+    return np.ones(shape, bool) if shown is None else np.broadcast_to(shown[0, 0, 0], shape)
+
+
+def real(axis: Axis) -> BoolArray:
+    """Return which tokens of an axis are no padding.
+
+    Examples
+    --------
+    >>> real(Axis(("", "", "a"), padding=((0, 2),)))
+    array([False, False,  True])
+    """
+    kept = np.ones(len(axis.tokens), bool)
+    for start, stop in axis.padding:
+        kept[start:stop] = False
+    return kept
+
+
+def first_real(axis: Axis) -> int:
+    """Return the position of the first token that is no padding; the length if there is none."""
+    kept = real(axis)
+    return int(kept.argmax()) if kept.any() else len(kept)
