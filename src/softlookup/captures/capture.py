@@ -93,6 +93,9 @@ class Layer:
         if not self.heads:
             object.__setattr__(self, "heads", tuple(range(self.look.problem.heads)))
 
+    def __repr__(self) -> str:
+        return f"<{self.label}: {self.look!r}>"
+
     @property
     def label(self) -> str:
         """What a person calls it, e.g. ``"layer 3"`` or ``"decoder layer 0"``."""
@@ -185,6 +188,10 @@ class Capture:
         object.__setattr__(self, "layers", as_tuple(self.layers))
         check_kinds(self.layers, "layers", Layer, "Pass [Layer(look, queries, keys)].")
         check_capture(self)
+
+    def __repr__(self) -> str:
+        count = "1 layer" if len(self.layers) == 1 else f"{len(self.layers)} layers"
+        return f"<Capture {listed(self.title)!r}: {count}, {self.layers[0]!r}>"
 
     def layer(self, layer: int | str | None = None) -> Layer:
         """Return a recorded layer.

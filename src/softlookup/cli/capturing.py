@@ -74,6 +74,10 @@ def record(
     recorder.check_version()
     _quieten()
     words = read_text(text)
+    if not words.strip():
+        raise OptionError(
+            "text", "must hold a few words; it is empty. Pass some, or a file's name."
+        )
     some = {"layers": spans(layers, "layers"), "heads": spans(heads, "heads")}
     found = models.find_model(name)
     with _working(f"reading {found.name}"):
@@ -88,7 +92,7 @@ def record(
         model = models.load_weights(found, config)
         stated = license_of(found.where, found.gguf, config)
     about = {
-        "model": found.name, "license": stated, "origin": "A text of the one who made it."
+        "model": found.name, "license": stated, "origin": "A text given on the command line."
     }  # fmt: skip
     with _bar(size.calls) as advance:
         return recorder.capture(
@@ -144,19 +148,40 @@ def read_text(text: str) -> str:
     ------
     FileError
         Where the file is no UTF-8 text, or `text` can only be meant as a file that is not there.
+    OptionError
+        Where there is nothing but space.
     """
+    words = text if not text.strip() else _text_of_file(text)
+    if words is None:
+        if _FILE_NAME.fullmatch(text):
+            raise FileError(
+                readable(text), "must be a text, or a file; there is none. Check its name."
+            )
+        words = text
+    if not words.strip():
+        raise OptionError(
+            "text", "must hold a few words; it is empty. Pass some, or the name of a file."
+        )
+    return words
+
+
+def _text_of_file(text: str) -> str | None:
+    """Return what the file called `text` holds; None where there is no such file."""
+    # os.path says no where Path would raise: for what is longer than a name may be
+    if os.path.isdir(text):  # noqa: PTH112
+        raise FileError(readable(text), "must be a text, or a file; it is a folder. Name one.")
+    if not os.path.isfile(text):  # noqa: PTH113
+        return None
     try:
-        if Path(text).is_file():
-            return Path(text).read_text(encoding="utf-8")
+        return Path(text).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise FileError(
             readable(text), f"must be UTF-8 text; byte {error.start} is not. Convert it first."
         ) from error
-    except (OSError, ValueError):  # longer than a file's name may be, or one that cannot be read
-        pass
-    if _FILE_NAME.fullmatch(text):
-        raise FileError(readable(text), "must be a text, or a file; there is none. Check its name.")
-    return text
+    except OSError as error:
+        raise FileError(
+            readable(text), f"cannot be read: {error.strerror}. Check its rights."
+        ) from error
 
 
 def spans(text: str | None, argument: str) -> list[int] | None:

@@ -55,10 +55,11 @@ def names(text: str, argument: str) -> list[int | str]:
         if span:
             first, last = int(span[1]), int(span[2])
             if not first <= last < first + MOST:
+                forwards = f"Write {last}-{first}." if last < first else "Name fewer."
                 raise OptionError(
-                    argument, f"must name spans forwards, at most {MOST} long; got {word}. "
-                    "Write 0-5."
-                )  # fmt: skip
+                    argument,
+                    f"must name spans forwards, at most {MOST} long; got {word}. {forwards}",
+                )
             found += range(first, last + 1)
         elif word:
             found.append(word)  # a layer may be named "7"

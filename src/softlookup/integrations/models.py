@@ -3,9 +3,11 @@
 Nothing is fetched, no code of a model is run, no pickled weights are read.
 """
 
+import difflib
 import importlib.util
 import re
 from collections.abc import Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -127,12 +129,24 @@ def _in_cache(name: str) -> Found:
     except HFValidationError as error:
         raise _refusal(name, "there is no such thing here") from error
     except (LocalEntryNotFoundError, OSError) as error:
+        advice = f"Nothing is fetched here: run 'hf download {readable(name)}' first."
+        near = _near(name)
+        if near is not None:
+            advice = f"Did you mean {near!r}? {advice}"
         raise FileError(
             readable(name), "must be a folder, a .gguf file, a package that ships a model, or a "
-            "hub name in the local cache; it is none of them. Nothing is fetched here: run "
-            f"'hf download {readable(name)}' first."
+            f"hub name in the local cache; it is none of them. {advice}"
         ) from error  # fmt: skip
     return _in_folder(folder, name) or Found(str(folder), None, name)
+
+
+def _near(name: str) -> str | None:
+    """Return an installed package that ships a model and is called nearly so."""
+    packages = {one.name for one in metadata.distributions() if one.name}
+    for near in difflib.get_close_matches(name, packages, n=3, cutoff=0.75):
+        if _in_package(near) is not None:
+            return near
+    return None
 
 
 class Sizes(NamedTuple):
