@@ -30,6 +30,8 @@ ON_PORT := $(if $(filter command,$(origin PORT)),--port $(PORT))
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
+COMMA := ,
+
 # The sources of the compiled core: a change of them installs the package again.
 CORE := CMakeLists.txt $(wildcard cpp/*.cpp cpp/*.hpp)
 
@@ -46,9 +48,9 @@ $(MADE)/show: pyproject.toml $(CORE) $(MADE)/python
 $(MADE)/with-%: pyproject.toml $(CORE) $(MADE)/python
 	@echo "Installing softlookup[$*] into $(VENV); this happens once, its C++ core takes about a minute."
 	@$(RUN) -m pip install -qq --disable-pip-version-check --editable ".[$*]"
-	@touch $@ $(MADE)/show
+	@touch $@ $(MADE)/show $(patsubst %,$(MADE)/with-%,$(subst $(COMMA), ,$*))
 
-setup: $(MADE)/with-test $(MADE)/with-lint $(MADE)/with-docs  ## everything a contributor needs
+setup: $(MADE)/with-test,lint,docs  ## everything a contributor needs
 
 # The trap keeps the shell until the page has closed: Ctrl-C is the way to stop it, not an error.
 show: $(MADE)/show  ## open the lesson in the browser (PORT=9000, ARGS="FILE")
