@@ -18,10 +18,10 @@ MOST_THREADS = 1024
 
 @cache
 def core() -> ModuleType | None:
-    """Return the compiled core, or None where this installation was built without a compiler."""
+    """Return the compiled core, or None where there is none that this machine can load."""
     try:
         return import_module("softlookup._core")
-    except ModuleNotFoundError:
+    except ImportError:  # it is not there, or was built for another system
         return None
 
 
@@ -59,8 +59,12 @@ def active() -> str:
     ------
     OptionError
         Where that cannot run here; the message names the choices.
+    BackendError
+        Where none can.
     """
     names, asked = supported(), os.environ.get(ISA)
+    if not names:
+        raise BackendError("backend", "cpu: this processor runs none of the core's sets.")
     if not asked:
         return names[0]
     if asked not in names:

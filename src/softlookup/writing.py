@@ -42,7 +42,9 @@ def write_whole(path: str | os.PathLike[str], write: Callable[[Path], object]) -
         try:
             mode = stat.S_IMODE((target if there else fresh).stat().st_mode)
             write(fresh)  # which may put a file of its own there
-            fresh.chmod(mode)
+            with fresh.open("rb+") as stream:  # on the disk first, or a crash leaves an empty one
+                os.fsync(stream.fileno())
+            fresh.chmod(mode)  # which may forbid to open it
             fresh.replace(target)
         finally:
             with suppress(FileNotFoundError):

@@ -4,6 +4,7 @@ import pytest
 from lesson_page import LessonPage
 
 import softlookup as sl
+from strangers import stranger  # noqa: F401
 
 
 @pytest.fixture

@@ -5,8 +5,6 @@ theirs can try, and what hostile captures can do in either view.
 """
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from hostile import TEXTS, TITLE, assert_harmless, assert_literal, capture
@@ -33,28 +31,6 @@ def page(chromium):
     context = chromium.new_context()
     yield context.new_page()
     context.close()
-
-
-@pytest.fixture(scope="module")
-def stranger():
-    """A page of another program on this machine."""
-
-    class Blank(BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.end_headers()
-            self.wfile.write(b"<!doctype html><title>stranger</title><body>")
-
-        def log_message(self, *_):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Blank) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/"
-        server.shutdown()
-        thread.join()
 
 
 def token_of(view):

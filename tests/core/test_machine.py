@@ -74,3 +74,20 @@ def test_without_the_core_auto_computes_in_numpy_and_cpu_is_refused(monkeypatch)
         machine.needed_core()
     monkeypatch.setattr(machine, "compiled", lambda: ())
     assert "core       not compiled" in diagnose()
+
+
+@compiled
+def test_a_processor_that_runs_none_of_the_sets_is_told(monkeypatch):
+    monkeypatch.setattr(machine, "supported", lambda: ())
+    with pytest.raises(BackendError, match="runs none of"):
+        machine.active()
+    assert "active none: backend: cpu" in diagnose()
+    assert sl.Lookup(ONE, ONE, ONE).inspect().backend == "blocked"
+
+
+def test_a_core_that_does_not_load_is_as_none(monkeypatch):
+    def broken(name):
+        raise ImportError(f"{name}: wrong ELF class")
+
+    monkeypatch.setattr(machine, "import_module", broken)
+    assert machine.core.__wrapped__() is None

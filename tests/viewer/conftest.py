@@ -10,6 +10,7 @@ import pytest
 from softlookup.shelf import find
 from softlookup.viewer import Session
 from softlookup.viewer.view import View
+from strangers import stranger  # noqa: F401
 
 
 class Answer(NamedTuple):

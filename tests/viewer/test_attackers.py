@@ -1,8 +1,5 @@
 """A real browser on the attacker's page: what it can reach of an open view, and what it cannot."""
 
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-
 import pytest
 
 from softlookup.viewer import redirect
@@ -15,28 +12,6 @@ def page(chromium):
     context = chromium.new_context()
     yield context.new_page()
     context.close()
-
-
-@pytest.fixture(scope="module")
-def other_port():
-    """Another program's page on this machine."""
-
-    class Blank(BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.end_headers()
-            self.wfile.write(b"<!doctype html><title>other</title>")
-
-        def log_message(self, *_):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Blank) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/"
-        server.shutdown()
-        thread.join()
 
 
 FETCH = """
@@ -66,8 +41,8 @@ def test_a_name_that_now_points_at_this_machine_gets_nothing(page, view, wire):
     assert got[1:] == [421, "unknown host"]
 
 
-def test_another_port_of_this_machine_reads_nothing(page, view, wire, other_port):
-    page.goto(other_port)
+def test_another_port_of_this_machine_reads_nothing(page, view, wire, stranger):
+    page.goto(stranger)
     target = f"http://127.0.0.1:{view.port}"
     for path in ("/", "/app.js", "/api/info"):
         assert page.evaluate(FETCH, [target + path, "cors", None])[0] == "failed"
@@ -76,8 +51,8 @@ def test_another_port_of_this_machine_reads_nothing(page, view, wire, other_port
         assert (kind, text) in {("failed", ""), ("opaque", "")}
 
 
-def test_another_port_can_neither_run_the_script_nor_frame_the_page(page, view, other_port):
-    page.goto(other_port)
+def test_another_port_can_neither_run_the_script_nor_frame_the_page(page, view, stranger):
+    page.goto(stranger)
     target = f"http://127.0.0.1:{view.port}"
     loaded = page.evaluate(
         """url => new Promise(done => {

@@ -18,14 +18,16 @@ from softlookup.visibility import readers
 
 NAME = "cpu"
 _DTYPES = {np.dtype(np.float16): 0, BFLOAT16: 1, np.dtype(np.float32): 2, np.dtype(np.float64): 3}
-_NOTHING = Facts()
 _MOST_KEYS = 2**31 - 64  # a lane of float32 holds the position of a key as an int32
 
 
 def missing() -> str | None:
     """Return why this backend cannot run on this machine, as a sentence, or None."""
     if machine.core() is None:
-        return "This installation has no compiled core: it was built without a C++ compiler."
+        return (
+            "This installation has no compiled core that loads here: it was built without a C++ "
+            "compiler, or for another system."
+        )
     if not machine.supported():
         return f"This processor runs none of {', '.join(machine.compiled())}."
     return None
@@ -44,12 +46,9 @@ def forward(problem: Problem, facts: Facts) -> Findings:
     out = np.empty((*rows, problem.value_dim), problem.dtype)
     lse = np.empty(rows, dtype)
     found = room_for(problem, facts)
-    sums = None
-    if facts.received:
-        sums = np.zeros((problem.batch, problem.heads, 1, problem.kv_len), dtype)
-    if lse.size:
-        sums = _compute(problem, facts, out, lse, found)
-    received = None if sums is None else sums.sum(axis=2, dtype=np.float64)
+    received = _compute(problem, facts, out, lse, found) if lse.size else None
+    if facts.received and received is None:  # there is no row
+        received = np.zeros((problem.batch, problem.heads, problem.kv_len))
     counts = readers(problem, facts.from_rows) if facts.normalised else None
     return Findings(out, lse, found, received, counts)
 
@@ -74,13 +73,11 @@ def weights(problem: Problem, rows: IntArray, keys: IntArray) -> Array:
 def _compute(
     problem: Problem, facts: Facts, out: Array, lse: Array, found: RowFacts
 ) -> Array | None:
-    """Fill everything that is asked for; return partial sums of received, or None."""
-    call = _call_of(problem)
+    """Fill everything that is asked for; return what keys receive, or None."""
+    call = _call_of(problem) | _asked(problem, facts, found)
     if out.size:
         call["out"] = _plain(out)
     call["lse"] = lse
-    if facts is not _NOTHING:
-        call |= _asked(problem, facts, found)
     core, isa = machine.needed_core(), machine.active()
     sums = None
     if facts.received:
@@ -89,7 +86,7 @@ def _compute(
         sums = np.zeros(shape, problem.compute_dtype)
         call |= {"received": sums, "range_count": ranges, "range_rows": range_rows}
     core.forward(call, isa, machine.threads())
-    return sums
+    return None if sums is None else sums.sum(axis=2, dtype=np.float64)
 
 
 def _asked(problem: Problem, facts: Facts, found: RowFacts) -> dict[str, Any]:

@@ -5,15 +5,15 @@ lesson goes on with what it knows.
 """
 
 import json
-import os
-import tempfile
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
 
+from softlookup.errors import FileError
 from softlookup.lesson.exercises import SKILLS
+from softlookup.writing import write_whole
 
 _VERSION = 1
 _LARGEST_FILE = 100_000
@@ -55,26 +55,12 @@ def save(path: Path, solved: Collection[str]) -> str | None:
     content = {"version": _VERSION, "solved": [skill for skill in SKILLS if skill in solved]}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _replace(path, json.dumps(content) + "\n")
-    except OSError as error:
+        write_whole(path, lambda fresh: fresh.write_text(json.dumps(content) + "\n", "utf-8"))
+    except (OSError, FileError) as error:
         return (
             f"Progress could not be written to {path} ({_reason(error)}); it lasts until you leave."
         )
     return None
-
-
-def _replace(path: Path, text: str) -> None:
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    written = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        written.replace(path)  # a reader sees the old file or the new one, never half of one
-    except BaseException:
-        written.unlink(missing_ok=True)
-        raise
 
 
 def _solved(text: bytes) -> tuple[str, ...]:
@@ -113,5 +99,7 @@ def _free_name(path: Path) -> Path:
     return aside
 
 
-def _reason(error: OSError) -> str:
-    return error.strerror or type(error).__name__
+def _reason(error: BaseException) -> str:
+    """Return what the system said; an error of ours has that as its cause."""
+    told = error.__cause__ or error
+    return getattr(told, "strerror", None) or type(told).__name__

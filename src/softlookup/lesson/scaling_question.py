@@ -56,8 +56,10 @@ def _right(size: int, root: int) -> list[Explanation]:
 
 
 def _wrong(size: int, root: int) -> list[Explanation]:
-    small = Fraction(1, root)
-    mean = plain(small) if root in (2, 4, 5, 8, 10) else shown(small)
+    return [*_wrong_about_weights(root), *_wrong_about_scores(size, root)]
+
+
+def _wrong_about_weights(root: int) -> list[Explanation]:
     return [
         Explanation(
             "sum_to_one",
@@ -83,6 +85,13 @@ def _wrong(size: int, root: int) -> list[Explanation]:
             "does not beat the one that matches best.",
             f"Dividing a row by the same {root} keeps its order: the best key stays the best.",
         ),
+    ]
+
+
+def _wrong_about_scores(size: int, root: int) -> list[Explanation]:
+    small = Fraction(1, root)
+    mean = plain(small) if root in (2, 4, 5, 8, 10) else shown(small)
+    return [
         Explanation(
             "mean",
             f"It turns the sum of {size:,} products into their mean, "

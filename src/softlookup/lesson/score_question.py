@@ -126,7 +126,7 @@ def _slips(queries: Rows, keys: Rows, row: int, root_text: str, root_range: Inte
     products = [dot(query, key) for key in keys]
     columns = [list(column) for column in zip(*keys, strict=True)]
     mixed = [dot(query, column) for column in columns]
-    slips = [
+    return [
         _slip(
             "forgot_scale",
             "the scale is missing.",
@@ -157,20 +157,28 @@ def _slips(queries: Rows, keys: Rows, row: int, root_text: str, root_range: Inte
             [product / root for product in mixed],
             [point(product) / root_range for product in mixed],
         ),
+        *(
+            _another_row(queries[other], keys, (other, row), root_range)
+            for other in range(len(queries))
+            if other != row
+        ),
     ]
-    for other in range(len(queries)):
-        if other != row:
-            strange = [dot(queries[other], key) for key in keys]
-            slips.append(
-                _slip(
-                    "another_row",
-                    f"that is what token {other + 1} asks.",
-                    f"Token {row + 1} asks here: its query is row {row + 1} of Q.",
-                    [product / root for product in strange],
-                    [point(product) / root_range for product in strange],
-                )
-            )
-    return slips
+
+
+def _another_row(
+    query: Sequence[Fraction], keys: Rows, rows: tuple[int, int], root_range: Interval
+) -> Slip:
+    """Return the slip of one who took another query: `rows` are the taken and the right one."""
+    taken, right = rows
+    root = sqrt(len(keys))
+    products = [dot(query, key) for key in keys]
+    return _slip(
+        "another_row",
+        f"that is what token {taken + 1} asks.",
+        f"Token {right + 1} asks here: its query is row {right + 1} of Q.",
+        [product / root for product in products],
+        [point(product) / root_range for product in products],
+    )
 
 
 def _slip(
