@@ -328,7 +328,7 @@ def test_what_is_saved_is_what_is_shown(open_page):
     last = contents["csv"].decode().strip().split("\r\n")[-1].split(",")
     assert [float(field) for field in last[-6:]] == weights[5].tolist()
     page.click("button[data-act=save-page]")
-    page.page.wait_for_selector(".notice:not(:empty)")
+    page.page.locator(".notice", has_text="sl.export_html(").wait_for()  # not the one before it
     assert "sl.export_html(" in page.text(".notice")
 
 
