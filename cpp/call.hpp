@@ -9,6 +9,7 @@ enum Dtype { F16 = 0, BF16 = 1, F32 = 2, F64 = 3 };
 constexpr int BLOCK = 64;      // keys, aligned to the absolute index: the order of sums rests on it
 constexpr int64_t CHUNK = 4096;  // keys that one state gathers before states are merged
 constexpr int MOST_ROWS = 64;  // of one tile
+constexpr int BAND = 32;       // rows, and keys, of the largest block of weights that is pooled
 
 // An array (batch, heads, length, dim) of any strides, counted in elements.
 struct Strided {
@@ -56,6 +57,16 @@ struct Call {
     int64_t key_count;
     int64_t kept_keys;  // keys that a thread keeps widened between tiles: kv_len, or 0
     void* weights;  // (batch, heads, row_count, key_count)
+
+    // Blocks of weights of one head of one batch entry: the largest of each, and their sum; zero at
+    // first. Of whole bands of rows, (band_count, key blocks), where row_count is band_count * BAND;
+    // or of a rectangle of known rows, (row_count / block, key_count / block), both rounded up.
+    void *block_max, *block_sum;  // block_sum may be null
+    const int64_t* bands;
+    int64_t band_count;
+    int64_t block;               // rows, and keys, of a rectangle's block: a power of 2 up to BAND
+    int64_t row_from, key_from;  // multiples of `block`
+    void *shift, *factor;  // (row_count,): weight = exp(score - shift) * factor; given, or asked for
 };
 
 // Some rows of one kv head, one a lane; a tile.
@@ -77,6 +88,7 @@ struct Unit {
     int64_t (*state)(const Call&);            // bytes of one chunk's state
     int64_t (*strip)(const Call&);            // bytes of a tile's cells, for facts
     void (*tile)(const Call&, const Rows&, void* scratch);
+    void (*rectangle)(const Call&, const Rows&, void* scratch);
     void (*part)(const Call&, const Rows&, int64_t chunk, void* scratch, void* state);
     void (*finish)(const Call&, const Rows&, void* const* states, int64_t count, void* scratch);
     double (*spin)(int32_t dtype, int64_t rounds);  // operations of that many rounds of pure dots

@@ -61,10 +61,13 @@
             if (call.entropy)
                 ((T*)call.entropy)[row] =
                     e.seen ? (log_sum * e.key_sum - e.heat) / e.row_sum : 0;
+            if (call.shift) ((T*)call.shift)[row] = shift[i];
+            if (call.factor) ((T*)call.factor)[row] = weigh_by[i];
             if (call.top) write_top(i, e, weigh_by[i], shift[i]);
         }
         if (call.out) write_out(share, has_special);
         if (keeps_strip) sweep(weigh_by, shift);
+        if (keeps_blocks) write_blocks(weigh_by, shift);
     }
 
     static T log_of(T x) {

@@ -105,6 +105,15 @@ Call call_of(const nb::dict& given) {
     call.keys = address<const int64_t>(ENTRY(given, "keys"));
     call.key_count = number<int64_t>(ENTRY(given, "key_count"), 0);
     call.weights = address<void>(ENTRY(given, "weights"));
+    call.block_max = address<void>(ENTRY(given, "block_max"));
+    call.block_sum = address<void>(ENTRY(given, "block_sum"));
+    call.bands = address<const int64_t>(ENTRY(given, "bands"));
+    call.band_count = number<int64_t>(ENTRY(given, "band_count"), 0);
+    call.block = number<int64_t>(ENTRY(given, "block"), BAND);
+    call.row_from = number<int64_t>(ENTRY(given, "row_from"), 0);
+    call.key_from = number<int64_t>(ENTRY(given, "key_from"), 0);
+    call.shift = address<void>(ENTRY(given, "shift"));
+    call.factor = address<void>(ENTRY(given, "factor"));
     return call;
 }
 

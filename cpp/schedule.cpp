@@ -137,16 +137,43 @@ bool by_chunks(const Plan& plan, int threads, const std::vector<Memory>& scratch
     return run(plan.items, threads, end, stop);
 }
 
+// Blocks of weights: a band of rows is one item, so that its tiles are added up in one order.
+bool by_bands(const Call& call, const Unit& unit, int threads, const Stop& stop) {
+    const int32_t width = std::min<int32_t>(unit.widest(call), BAND);
+    const int64_t items = call.bands ? call.band_count : ceil_div(call.row_count, BAND);
+    threads = (int)std::clamp<int64_t>(items, 1, threads);
+    const int64_t bytes = unit.scratch(call);
+    std::vector<Memory> scratch(threads);
+    for (auto& memory : scratch) memory = memory_of(bytes);
+    const auto item = [&](int64_t index, int thread, const Stopped& stopped) {
+        const int64_t first = call.bands ? call.bands[index] * BAND : call.row_from + index * BAND;
+        const int64_t after = call.bands ? call.q_len : call.row_from + call.row_count;
+        const int64_t count = std::min<int64_t>(BAND, after - first);
+        Rows rows{};
+        for (int64_t from = 0; from < count && !stopped(); from += width) {
+            rows.count = (int32_t)std::min<int64_t>(width, count - from);
+            for (int i = 0; i < rows.count; i++) {
+                rows.place[i] = index * BAND + from + i;
+                rows.query[i] = first + from + i;
+            }
+            (call.bands ? unit.tile : unit.rectangle)(call, rows, scratch[thread].get());
+        }
+    };
+    return run(items, threads, item, stop);
+}
+
 }  // namespace
 
 bool compute(const Call& given, const Unit& unit, int threads, const std::function<bool()>& stop) {
     Call call = given;
     const int64_t kept = call.kv_len * (call.head_dim + call.value_dim) * (int64_t)sizeof(float);
     if (cut_of(call, unit).tiles >= SHARED_BY && kept <= MOST_KEPT) call.kept_keys = call.kv_len;
-    const Plan plan(call, unit);
-    const double work = 2.0 * call.batch * call.heads * call.row_count * call.kv_len *
+    const int64_t keys = call.block_max && !call.bands ? call.key_count : call.kv_len;
+    const double work = 2.0 * call.batch * call.heads * call.row_count * keys *
                         (call.head_dim + call.value_dim);
     if (work < ALONE) threads = 1;
+    if (call.block_max) return by_bands(call, unit, threads, stop);
+    const Plan plan(call, unit);
     const bool one_tile_each = plan.cut.range_tiles == 1 || plan.cut.tiles == 1;
     const bool chunked = plan.items < 4 * threads && call.kv_len > CHUNK && one_tile_each;
     if (!chunked) threads = (int)std::min<int64_t>(threads, plan.items);

@@ -66,8 +66,9 @@ template <class E, int MV, int STEP> struct Tile {
     T *kept_keys, *kept_values;
     uint32_t* kept_pairs;
     I* shows;  // -1 where the mask shows
+    T *block_tops, *block_sums;  // of each row and BAND keys, relative to `peak`
     State<T> whole, part;
-    bool scale_later, keeps_strip;
+    bool scale_later, keeps_strip, keeps_blocks;
 
     Tile(const Call& c, const Rows& r) : call(c), rows(r) {}
 
@@ -79,6 +80,7 @@ template <class E, int MV, int STEP> struct Tile {
     int64_t lay_out(void* scratch) {
         Room room{(char*)scratch, 0};
         keeps_strip = wants_strip(call);
+        keeps_blocks = call.bands != nullptr;
         const int64_t keep = E::IN_PLACE ? 0 : call.kept_keys;
         kept = room.take<Kept>(1);
         ready = room.take<uint8_t>(keep ? keep / BLOCK + 1 : 0);
@@ -103,6 +105,12 @@ template <class E, int MV, int STEP> struct Tile {
             Room& there = rows.strip ? shared : room;
             strip = there.template take<T>((call.kv_len + BLOCK) * MQ);
             peak = there.template take<T>((call.kv_len / BLOCK + 2) * MQ);
+        }
+        if (keeps_blocks) {
+            const int64_t blocks = call.kv_len / BLOCK + 2;
+            peak = room.take<T>(blocks * MQ);
+            block_tops = room.take<T>(blocks * (BLOCK / BAND) * MQ);
+            block_sums = room.take<T>(blocks * (BLOCK / BAND) * MQ);
         }
         whole.lay_out(room, call, MQ);
         part.lay_out(room, call, MQ);
@@ -149,6 +157,7 @@ template <class E, int MV, int STEP> struct Tile {
             T* here = keeps_strip ? strip + low * MQ : cells;
             if (call.mask.data && mask_hides(low, count)) {
                 if (keeps_strip) skip(block, count, here, state);
+                if (keeps_blocks) keep_blocks(block, low, 0, here, state);
                 continue;
             }
             take(block, low, count, here, state, finite_only);
@@ -176,6 +185,7 @@ template <class E, int MV, int STEP> struct Tile {
         if (keeps_strip)
             for (int v = 0; v < MV; v++)
                 store<T>(peak + block / BLOCK * MQ + v * W, load<T>(state.row_max + v * W));
+        if (keeps_blocks) keep_blocks(block, low, count, here, state);
         if (call.value.data) read_values(low, count, here, state, keep, finite_only);
     }
 
@@ -288,9 +298,10 @@ template <class E, int MV, int STEP> struct Tile {
 #include "top.hpp"
 #include "merge.hpp"
 #include "facts.hpp"
+#include "blocks.hpp"
 #include "finish.hpp"
 
-    // ---- the three things that a unit does
+    // ---- the four things that a unit does
 
     void open(void* scratch) {
         lay_out(scratch);

@@ -84,6 +84,10 @@ void tile(const Call& call, const Rows& rows, void* memory) {
     with_tile(call, rows, [&](auto some) { some.run(memory); });
 }
 
+void rectangle(const Call& call, const Rows& rows, void* memory) {
+    with_tile(call, rows, [&](auto some) { some.run_rectangle(memory); });
+}
+
 void part(const Call& call, const Rows& rows, int64_t chunk, void* memory, void* into) {
     with_tile(call, rows, [&](auto some) { some.run_part(chunk, memory, into); });
 }
@@ -149,6 +153,7 @@ const softlookup::Unit SYMBOL = {
     softlookup::UNIT::state,
     softlookup::UNIT::strip,
     softlookup::UNIT::tile,
+    softlookup::UNIT::rectangle,
     softlookup::UNIT::part,
     softlookup::UNIT::finish,
     softlookup::UNIT::spin,

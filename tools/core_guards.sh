@@ -26,6 +26,7 @@ made() {  # made NAME OPTION...: configure and compile
 plain() {
     made plain
     "$build/plain/kernels_test" "${PROBLEMS:-1500}"
+    "$build/plain/blocks_test" "${PROBLEMS:-1500}"
     "$build/plain/traps_test"
     "$build/plain/pool_test" 2000
 }
@@ -34,6 +35,7 @@ asan() {
     export ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
     made asan -DSOFTLOOKUP_SANITIZE=address,undefined
     "$build/asan/kernels_test" "${PROBLEMS:-400}" 2
+    "$build/asan/blocks_test" "${PROBLEMS:-300}" 5
     "$build/asan/traps_test"
     "$build/asan/pool_test" 300
 }
@@ -42,6 +44,7 @@ tsan() {
     made tsan -DSOFTLOOKUP_SANITIZE=thread
     "$build/tsan/pool_test" 300
     "$build/tsan/kernels_test" "${PROBLEMS:-64}" 3
+    "$build/tsan/blocks_test" "${PROBLEMS:-64}" 6
 }
 
 arm64() {
@@ -52,6 +55,7 @@ arm64() {
     made arm64 -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
         -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++ -DCMAKE_EXE_LINKER_FLAGS=-static
     qemu-aarch64 "$build/arm64/kernels_test" "${PROBLEMS:-100}" 4
+    qemu-aarch64 "$build/arm64/blocks_test" "${PROBLEMS:-60}" 7
     qemu-aarch64 "$build/arm64/pool_test" 20 no-forks  # its own threads do not survive one
 }
 
