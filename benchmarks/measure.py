@@ -11,7 +11,7 @@ import os
 import platform
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ LONG_ENOUGH = 0.02  # seconds a sample should last; shorter calls are repeated w
 QUIET = 0.1  # of one core, that other programs may use during a comparison
 ATTEMPTS = 6
 PAUSE = 5.0  # seconds between attempts
+LONG_RACE = 4.0  # seconds from where on a race is not repeated
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,23 @@ class Pair:
 
     def __str__(self) -> str:
         return f"{self.ratio:.3f}" + ("" if self.quiet else " (machine busy)")
+
+
+@dataclass(frozen=True)
+class Race:
+    """Medians of one race: seconds per call, and how often as long each took as the first.
+
+    `others` is how much of one core other programs used meanwhile, as in `Pair`.
+    """
+
+    seconds: dict[str, float]
+    ratios: dict[str, float]
+    others: float
+
+    @property
+    def quiet(self) -> bool:
+        """Whether the machine was ours."""
+        return self.others <= QUIET
 
 
 def arguments(question: str, rounds: int) -> argparse.ArgumentParser:
@@ -129,6 +147,43 @@ def interleaved(
         for call in (ours, theirs) if number % 2 == 0 else (theirs, ours):
             samples[call].append(seconds(call, repeats[call]))
     return samples
+
+
+def race(runners: Mapping[str, Callable[[], object]], duration: float) -> Race:
+    """Time all `runners` in turn, in rounds that take about `duration` seconds together.
+
+    Each round lets everyone run once and begins with another one; there are three at least. All
+    have run before. A race that was not quiet is run once more, unless that would take long.
+    """
+    repeats = {name: _repeats_of_warm(call) for name, call in runners.items()}
+    for _ in range(2):
+        start, busy = time.perf_counter(), others_seconds()
+        samples: dict[str, list[float]] = {name: [] for name in runners}
+        order = list(runners)
+        while len(samples[order[0]]) < 3 or time.perf_counter() - start < duration:
+            for name in order:
+                samples[name].append(seconds(runners[name], repeats[name]))
+            order.append(order.pop(0))
+        took = time.perf_counter() - start
+        result = _race_of(samples, (others_seconds() - busy) / took)
+        if result.quiet or took > LONG_RACE:
+            break
+    return result
+
+
+def _repeats_of_warm(call: Callable[[], object]) -> int:
+    """Return how often a call fits into a sample; one that is as long is not run for that twice."""
+    return 1 if seconds(call, 1) >= LONG_ENOUGH else repeats_of(call)
+
+
+def _race_of(samples: dict[str, list[float]], others: float) -> Race:
+    first = next(iter(samples.values()))
+    medians = {name: statistics.median(times) for name, times in samples.items()}
+    ratios = {
+        name: statistics.median(mine / one for mine, one in zip(times, first, strict=True))
+        for name, times in samples.items()
+    }
+    return Race(medians, ratios, others)
 
 
 def others_seconds() -> float:

@@ -124,6 +124,11 @@
         multiply(low, count, cells, largest);
         if (scale_later || call.softcap > 0) shape_scores(cells, count);
         if (hides_some(low, count) || call.bias.data) hide(low, count, cells, largest, whole);
+        to_weights(count, takes, shift);
+    }
+
+    // Turn scores in `cells` into weights; 0 where a row takes 0.
+    void to_weights(int count, const T* takes, const T* shift) {
         for (int v = 0; v < MV; v++) {
             const V by = load<T>(takes + v * W), less = load<T>(shift + v * W);
             for (int j = 0; j < count; j++) {

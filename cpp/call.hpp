@@ -66,7 +66,18 @@ struct Call {
     int64_t band_count;
     int64_t block;               // rows, and keys, of a rectangle's block: a power of 2 up to BAND
     int64_t row_from, key_from;  // multiples of `block`
-    void *shift, *factor;  // (row_count,): weight = exp(score - shift) * factor; given, or asked for
+    void *shift, *factor;  // (batch, heads, row_count): weight = exp(score - shift) * factor; given,
+                           // or asked for
+
+    // Gradients, where out_grad.data is not null: of all rows, whose shift and factor are given.
+    Strided out_grad;   // of the output, in the inputs' dtype
+    const void* delta;  // (batch, heads, q_len): out_grad . out, less the gradient of the lse
+    int32_t finite;     // whether query, key, value and out_grad are all finite
+    int64_t grad_ranges;  // of a kv head's rows, each with its own sums
+    void* query_grad;   // (batch, heads, q_len, head_dim) in the inputs' dtype
+    void *key_grad, *value_grad;  // (batch, kv_heads, grad_ranges, kv_len, dim), zero at first
+    Overlay bias_grad;    // zero at first; data null: not asked for
+    int64_t bias_range;   // what lies between the sums of two ranges
 };
 
 // Some rows of one kv head, one a lane; a tile.
@@ -76,6 +87,7 @@ struct Rows {
     int32_t head[MOST_ROWS];
     int64_t place[MOST_ROWS];  // in the list of rows that are asked for
     int64_t query[MOST_ROWS];
+    int64_t range;  // of gradients
     void* strip;  // where chunks of one tile are gathered at the same time: its cells; or null
 };
 
@@ -89,6 +101,7 @@ struct Unit {
     int64_t (*strip)(const Call&);            // bytes of a tile's cells, for facts
     void (*tile)(const Call&, const Rows&, void* scratch);
     void (*rectangle)(const Call&, const Rows&, void* scratch);
+    void (*backward)(const Call&, const Rows&, void* scratch);
     void (*part)(const Call&, const Rows&, int64_t chunk, void* scratch, void* state);
     void (*finish)(const Call&, const Rows&, void* const* states, int64_t count, void* scratch);
     double (*spin)(int32_t dtype, int64_t rounds);  // operations of that many rounds of pure dots

@@ -1,27 +1,35 @@
     // ---- facts that need the final weights: one sweep over the strip; inside Tile.
 
     void sweep(const T* weigh_by, const T* shift) {
-        alignas(VECTOR_BYTES) T chosen[MQ];  // 1 where the row counts for `received`
-        for (int i = 0; i < MQ; i++)
-            chosen[i] = i < rows.count && (!call.from_rows ||
-                        call.from_rows[rows.batch * call.q_len + rows.query[i]]);
+        alignas(VECTOR_BYTES) I chosen[MQ];  // -1 where the row counts for `received`
+        bool some_lost = false;
+        for (int i = 0; i < MQ; i++) {
+            const bool counts = i < rows.count && (!call.from_rows ||
+                                call.from_rows[rows.batch * call.q_len + rows.query[i]]);
+            chosen[i] = counts ? -1 : 0;
+            some_lost = some_lost || is_lost(weigh_by[i]);
+        }
         __builtin_memset(shares, 0, 2 * kinds() * MQ * sizeof(T));
+        const Receivers receivers = find_receivers();
         for (int64_t block = first / BLOCK * BLOCK; block < last; block += BLOCK) {
             const int64_t low = block > first ? block : first;
             const int64_t high = block + BLOCK < last ? block + BLOCK : last;
+            const int count = (int)(high - low);
             T* here = strip + low * MQ;
+            V by[MV];  // makes weights of the cells
+            const T* before = peak + block / BLOCK * MQ;
             for (int v = 0; v < MV; v++) {
-                const V before = larger(splat(Of<T>::LOWEST), load<T>(peak + block / BLOCK * MQ + v * W));
-                const V by = exp_of<T>(before - load<T>(shift + v * W)) * load<T>(weigh_by + v * W);
-                for (int64_t j = 0; j < high - low; j++) {
-                    T* cell = here + (j * MV + v) * W;
-                    store<T>(cell, load<T>(cell) * by);
-                }
+                const V then = larger(splat(Of<T>::LOWEST), load<T>(before + v * W));
+                by[v] = exp_of<T>(then - load<T>(shift + v * W)) * load<T>(weigh_by + v * W);
+                by[v] = (M)(by[v] - by[v] == V{}) ? by[v] : splat((T)1);  // lost, or an idle lane
             }
-            clean_lost(low, high, here, weigh_by);
-            if (call.received) add_received(low, (int)(high - low), here, chosen);
-            if (call.groups) add_groups(low, (int)(high - low), here);
-            if (call.distance) add_distance(low, (int)(high - low), here);
+            if (some_lost) spoil_lost(low, high, here, weigh_by);
+            if (call.received) add_received(receivers, low, count, here, by, chosen);
+            if (!(call.groups || call.distance || call.weights)) continue;
+            for (int j = 0; j < count * MV; j++)
+                store<T>(here + j * W, load<T>(here + j * W) * by[j % MV]);
+            if (call.groups) add_groups(low, count, here);
+            if (call.distance) add_distance(low, count, here);
         }
         if (call.groups) write_shares((T*)call.groups, call.group_count, shares, weigh_by);
         if (call.distance)
@@ -31,61 +39,70 @@
     }
 
     // In a row that is lost every weight is NaN, but those of hidden keys are 0.
-    void clean_lost(int64_t low, int64_t high, T* here, const T* weigh_by) {
+    void spoil_lost(int64_t low, int64_t high, T* here, const T* weigh_by) {
         for (int i = 0; i < rows.count; i++) {
             if (!is_lost(weigh_by[i])) continue;
             for (int64_t key = low; key < high; key++)
-                if (!row_sees(i, key)) here[(key - low) * MQ + i] = 0;
+                here[(key - low) * MQ + i] = row_sees(i, key) ? (T)__builtin_nan("") : 0;
         }
     }
 
-    // The sum over the lanes, for each key: rows of one range of queries, which one thread gathers.
-    void add_received(int64_t low, int count, const T* here, const T* chosen) {
-        for (int i0 = 0; i0 < rows.count;) {  // lanes of one head and range at a time
-            int i1 = i0 + 1;
-            while (i1 < rows.count && rows.head[i1] == rows.head[i0] &&
-                   range_of(i1) == range_of(i0))
-                i1++;
-            T* to = (T*)call.received +
-                    ((rows.batch * call.heads + rows.head[i0]) * call.range_count + range_of(i0)) *
-                        call.kv_len + low;
-            alignas(VECTOR_BYTES) T lane_counts[MQ];
-            for (int i = 0; i < MQ; i++) lane_counts[i] = i >= i0 && i < i1 ? chosen[i] : 0;
-            sum_lanes(here, count, lane_counts, to);
-            i0 = i1;
-        }
-    }
-    int64_t range_of(int i) const { return rows.place[i] / call.range_rows; }
+    // The rows of `received`, one for each head and range of queries, that the lanes add up to.
+    struct Receivers {
+        int count, end[MQ];  // one past the last lane of each
+        T* row[MQ];
+    };
 
-    void sum_lanes(const T* here, int count, const T* counts, T* to) {
-        const V zero = V{};
-        int j = 0;
-        for (; j + W <= count; j += W) {
-            V block[W];
-            for (int i = 0; i < W; i++) {
-                V sum = zero;
-                for (int v = 0; v < MV; v++) {
-                    const V takes = load<T>(counts + v * W);
-                    const V x = load<T>(here + ((j + i) * MV + v) * W);
-                    sum += (M)(takes != zero) ? x : zero;
-                }
-                block[i] = sum;
-            }
-            transpose<T>(block);
-            V all = block[0];
-            for (int i = 1; i < W; i++) all += block[i];
-            store_unaligned<T>(to + j, load_unaligned<T>(to + j) + all);
+    Receivers find_receivers() const {
+        Receivers found;
+        found.count = 0;
+        for (int i = 0; call.received && i < rows.count; i++) {
+            const int64_t range = rows.place[i] / call.range_rows;
+            T* row = (T*)call.received + ((rows.batch * call.heads + rows.head[i]) *
+                                          call.range_count + range) * call.kv_len;
+            if (!found.count || found.row[found.count - 1] != row) found.row[found.count++] = row;
+            found.end[found.count - 1] = i + 1;
         }
-        for (; j < count; j++) {
-            alignas(VECTOR_BYTES) T lane_sums[W];
-            V sum = zero;
+        return found;
+    }
+
+    // The sums over the lanes, for each key: one thread gathers all the rows of a receiver.
+    void add_received(const Receivers& to, int64_t low, int count, const T* here, const V* by,
+                      const I* chosen) {
+        M lane = M{};
+        for (int i = 0; i < W; i++) lane[i] = i;
+        for (int r = 0, begin = 0; r < to.count; begin = to.end[r++]) {
+            M takes[MV];
             for (int v = 0; v < MV; v++)
-                sum += (M)(load<T>(counts + v * W) != zero) ? load<T>(here + (j * MV + v) * W) : zero;
-            store<T>(lane_sums, sum);
-            T all = lane_sums[0];
-            for (int i = 1; i < W; i++) all += lane_sums[i];
-            to[j] += all;
+                takes[v] = *(const M*)(chosen + v * W) & (M)(lane + v * W >= begin) &
+                           (M)(lane + v * W < to.end[r]);
+            for (int j = 0; j < count; j += W)
+                sum_lanes(here + j * MQ, count - j, by, takes, to.row[r] + low + j);
         }
+    }
+
+    // Up to W keys at a time: halves are added to halves, so that the last lanes stand for keys.
+    INLINE void sum_lanes(const T* here, int count, const V* by, const M* takes, T* to) {
+        V sum[W];
+#pragma GCC unroll 16
+        for (int i = 0; i < W; i++) {
+            sum[i] = V{};
+            if (i < count)
+#pragma GCC unroll 4
+                for (int v = 0; v < MV; v++) {
+                    const V x = load<T>(here + (i * MV + v) * W);
+                    sum[i] = fma((V)((M)x & takes[v]), by[v], sum[i]);
+                }
+        }
+#pragma GCC unroll 4
+        for (int half = W / 2; half > 0; half /= 2)
+#pragma GCC unroll 8
+            for (int i = 0; i < half; i++) {
+                const V other = sum[i + half];
+                sum[i] = interleave_low(sum[i], other) + interleave_high(sum[i], other);
+            }
+        if (count >= W) store_unaligned<T>(to, load_unaligned<T>(to) + sum[0]);
+        else for (int i = 0; i < count; i++) to[i] += sum[0][i];
     }
 
     void add_groups(int64_t low, int count, const T* here) {

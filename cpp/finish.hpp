@@ -63,8 +63,8 @@
                     e.seen ? (log_sum * e.key_sum - e.heat) / e.row_sum : 0;
             if (call.shift) ((T*)call.shift)[row] = shift[i];
             if (call.factor) ((T*)call.factor)[row] = weigh_by[i];
-            if (call.top) write_top(i, e, weigh_by[i], shift[i]);
         }
+        if (call.top) write_top(weigh_by, shift);
         if (call.out) write_out(share, has_special);
         if (keeps_strip) sweep(weigh_by, shift);
         if (keeps_blocks) write_blocks(weigh_by, shift);
@@ -118,19 +118,29 @@
         }
     }
 
-    void write_top(int i, const End& e, T weigh_by, T shift) {
+    // The lists' scores become weights where they stand, all rows at once.
+    void write_top(const T* weigh_by, const T* shift) {
+        for (int64_t k = 0; k < call.top * MQ; k += W) {
+            const V apart = load<T>(whole.top_scores + k) - load<T>(shift + k % MQ);
+            store<T>(whole.top_scores + k, exp_of<T>(apart) * load<T>(weigh_by + k % MQ));
+        }
+        for (int i = 0; i < rows.count; i++) write_list(i, weigh_by[i], shift[i]);
+    }
+
+    void write_list(int i, T weigh_by, T shift) {
         const int64_t at = row_index(i) * call.top;
         int64_t* keys_out = call.top_keys + at;
         T* weights_out = (T*)call.top_weights + at;
         int64_t scored = 0;
         while (scored < call.top && whole.top_keys[scored * MQ + i] >= 0) {
             keys_out[scored] = whole.top_keys[scored * MQ + i];
-            weights_out[scored] = exp_one(whole.top_scores[scored * MQ + i] - shift) * weigh_by;
+            weights_out[scored] = whole.top_scores[scored * MQ + i];
             scored++;
         }
         // visible scores of -inf come last, in the order of their keys
+        const bool seen = whole.seen[i] != 0;
         int64_t found = scored;
-        for (int64_t key = start[i]; found < call.top && key < stop[i] && e.seen; key++) {
+        for (int64_t key = start[i]; found < call.top && key < stop[i] && seen; key++) {
             if (!row_sees(i, key)) continue;
             bool taken = false;
             for (int64_t k = 0; k < scored && !taken; k++) taken = keys_out[k] == key;
@@ -142,7 +152,7 @@
             keys_out[found] = -1;
             weights_out[found] = 0;
         }
-        if (e.seen && e.row_sum != e.row_sum)  // a NaN sink spoils a row too
+        if (seen && weigh_by != weigh_by)  // a NaN sink spoils a row too
             for (int64_t k = 0; k < call.top; k++) {
                 keys_out[k] = -1;
                 weights_out[k] = (T)__builtin_nan("");

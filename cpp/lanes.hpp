@@ -5,7 +5,7 @@
 //   fma(a, b, c)   a * b + c, rounded once where the machine can
 //   larger(a, x)   the larger one; x where either is NaN
 //   scaled(p, n)   p * 2^n for whole n <= 0; 0 below the normal numbers
-//   any(m)         whether a lane of a mask is set
+//   bits(m)        which lanes of a mask are set, the first in the lowest bit
 //
 // Nothing here comes from the standard library: the linker may keep one unit's copy of a shared
 // inline function and run it on a machine that lacks its instructions.
@@ -27,6 +27,8 @@ template <> struct Of<double> {
     static constexpr double LOWEST = -1.79769313486231570815e+308,
                             LOG2E = 1.44269504088896340736, NOTHING = -780.0;
 };
+
+template <class M> INLINE bool any(M m) { return bits(m) != 0; }  // whether a lane is set
 
 template <class T> constexpr int lanes() { return VECTOR_BYTES / (int)sizeof(T); }
 

@@ -6,13 +6,13 @@ INLINE f32v fma(f32v a, f32v b, f32v c) {
 INLINE f64v fma(f64v a, f64v b, f64v c) {
     return (f64v)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
 }
-INLINE bool any(i32v m) { return vmaxvq_u32((uint32x4_t)m) != 0; }
-INLINE bool any(i64v m) { return vmaxvq_u32((uint32x4_t)m) != 0; }
+INLINE uint32_t bits(i32v m) { return vaddvq_u32((uint32x4_t)(m & (i32v){1, 2, 4, 8})); }
+INLINE uint32_t bits(i64v m) { return (uint32_t)vaddvq_u64((uint64x2_t)(m & (i64v){1, 2})); }
 #else
 INLINE f32v fma(f32v a, f32v b, f32v c) { return a * b + c; }  // no such instruction here: two roundings
 INLINE f64v fma(f64v a, f64v b, f64v c) { return a * b + c; }
-INLINE bool any(i32v m) { return _mm_movemask_ps((__m128)m) != 0; }
-INLINE bool any(i64v m) { return _mm_movemask_pd((__m128d)m) != 0; }
+INLINE uint32_t bits(i32v m) { return (uint32_t)_mm_movemask_ps((__m128)m); }
+INLINE uint32_t bits(i64v m) { return (uint32_t)_mm_movemask_pd((__m128d)m); }
 #endif
 INLINE f32v larger(f32v a, f32v x) { return a > x ? a : x; }
 INLINE f64v larger(f64v a, f64v x) { return a > x ? a : x; }

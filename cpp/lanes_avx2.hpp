@@ -7,8 +7,8 @@ INLINE f64v fma(f64v a, f64v b, f64v c) {
 }
 INLINE f32v larger(f32v a, f32v x) { return (f32v)_mm256_max_ps((__m256)a, (__m256)x); }
 INLINE f64v larger(f64v a, f64v x) { return (f64v)_mm256_max_pd((__m256d)a, (__m256d)x); }
-INLINE bool any(i32v m) { return _mm256_movemask_ps((__m256)m) != 0; }
-INLINE bool any(i64v m) { return _mm256_movemask_pd((__m256d)m) != 0; }
+INLINE uint32_t bits(i32v m) { return (uint32_t)_mm256_movemask_ps((__m256)m); }
+INLINE uint32_t bits(i64v m) { return (uint32_t)_mm256_movemask_pd((__m256d)m); }
 INLINE f32v interleave_low(f32v a, f32v b) {
     return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
 }

@@ -11,8 +11,8 @@ INLINE f32v rounded(f32v x) { return (f32v)_mm512_roundscale_ps((__m512)x, 8); }
 INLINE f64v rounded(f64v x) { return (f64v)_mm512_roundscale_pd((__m512d)x, 8); }
 INLINE f32v scaled(f32v p, f32v n) { return (f32v)_mm512_scalef_ps((__m512)p, (__m512)n); }
 INLINE f64v scaled(f64v p, f64v n) { return (f64v)_mm512_scalef_pd((__m512d)p, (__m512d)n); }
-INLINE bool any(i32v m) { return _mm512_movepi32_mask((__m512i)m) != 0; }
-INLINE bool any(i64v m) { return _mm512_movepi64_mask((__m512i)m) != 0; }
+INLINE uint32_t bits(i32v m) { return _mm512_movepi32_mask((__m512i)m); }
+INLINE uint32_t bits(i64v m) { return _mm512_movepi64_mask((__m512i)m); }
 INLINE f32v interleave_low(f32v a, f32v b) {
     return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
 }

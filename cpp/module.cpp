@@ -114,6 +114,15 @@ Call call_of(const nb::dict& given) {
     call.key_from = number<int64_t>(ENTRY(given, "key_from"), 0);
     call.shift = address<void>(ENTRY(given, "shift"));
     call.factor = address<void>(ENTRY(given, "factor"));
+    call.out_grad = strided(ENTRY(given, "out_grad"));
+    call.delta = address<const void>(ENTRY(given, "delta"));
+    call.finite = number<bool>(ENTRY(given, "finite"), false);
+    call.grad_ranges = number<int64_t>(ENTRY(given, "grad_ranges"), 1);
+    call.query_grad = address<void>(ENTRY(given, "query_grad"));
+    call.key_grad = address<void>(ENTRY(given, "key_grad"));
+    call.value_grad = address<void>(ENTRY(given, "value_grad"));
+    call.bias_grad = overlay(ENTRY(given, "bias_grad"));
+    call.bias_range = number<int64_t>(ENTRY(given, "bias_range"), 0);
     return call;
 }
 

@@ -28,13 +28,7 @@
             row = call.key.row;
             dim = call.key.dim;
         } else if (call.kept_keys) {
-            if (!(ready[low / BLOCK] & KEYS_READY)) {
-                const int64_t block = low / BLOCK * BLOCK;
-                widen_rows<E>(key_at(block), call.key.row, call.key.dim, keys_of(block),
-                              call.head_dim, kept_keys + block * call.head_dim);
-                ready[low / BLOCK] |= KEYS_READY;
-            }
-            from = kept_keys + low * call.head_dim;
+            from = kept_widened(low, KEYS_READY, call.key, key_at(0), call.head_dim, kept_keys);
         } else {
             widen_rows<E>(key_at(low), call.key.row, call.key.dim, count, call.head_dim, keys);
         }
@@ -42,6 +36,18 @@
             products_of_few<T>(query, from, row, call.head_dim, count, rows.count, here, largest);
         else
             products<T, MV, STEP>(query, from, row, dim, call.head_dim, count, here, largest);
+    }
+
+    // Where the numbers of key `low` stand widened, in what is kept; a block is widened but once.
+    const T* kept_widened(int64_t low, uint8_t what, const Strided& given, const S* numbers,
+                          int64_t dim, T* all) {
+        if (!(ready[low / BLOCK] & what)) {
+            const int64_t block = low / BLOCK * BLOCK;
+            widen_rows<E>(numbers + block * given.row, given.row, given.dim, keys_of(block), dim,
+                          all + block * dim);
+            ready[low / BLOCK] |= what;
+        }
+        return all + low * dim;
     }
 
     // How many keys of a block there are, padding left out.
@@ -66,13 +72,8 @@
         const T* from = values;
         int64_t row = call.value_dim, dim = 1;
         if (!finite_only && !E::IN_PLACE && call.kept_keys) {
-            if (!(ready[low / BLOCK] & VALUES_READY)) {
-                const int64_t block = low / BLOCK * BLOCK;
-                widen_rows<E>(value_at(block), call.value.row, call.value.dim, keys_of(block),
-                              call.value_dim, kept_values + block * call.value_dim);
-                ready[low / BLOCK] |= VALUES_READY;
-            }
-            from = kept_values + low * call.value_dim;
+            from = kept_widened(low, VALUES_READY, call.value, value_at(0), call.value_dim,
+                                kept_values);
         } else if (finite_only || !E::IN_PLACE) {
             widen_rows<E>(value_at(low), call.value.row, call.value.dim, count, call.value_dim,
                           values);

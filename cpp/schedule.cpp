@@ -16,6 +16,7 @@ namespace {
 constexpr int64_t MOST_RANGES = 16;       // of a head, each with its own sums of `received`
 constexpr int64_t MOST_KEPT = 8 << 20;    // bytes of widened keys and values, a thread
 constexpr int64_t SHARED_BY = 4;          // tiles of a head, from where on it pays to keep them
+constexpr int64_t MOST_STRIPS = 40 << 20;  // bytes of tiles' cells and states, threads together
 constexpr double ALONE = 4e6;             // operations below which one thread is faster
 
 struct Free {
@@ -28,6 +29,14 @@ Memory memory_of(int64_t bytes) {
     if (!memory) throw std::bad_alloc();
     std::memset(memory, 0, 64);  // of a thread's memory: nothing is kept yet
     return Memory(memory);
+}
+
+// Memory for each of so many threads, but for no more than there are items.
+std::vector<Memory> scratch_of(const Call& call, const Unit& unit, int64_t items, int threads) {
+    const int64_t bytes = unit.scratch(call);
+    std::vector<Memory> scratch((size_t)std::clamp<int64_t>(items, 1, std::max(threads, 1)));
+    for (auto& memory : scratch) memory = memory_of(bytes);
+    return scratch;
 }
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -74,10 +83,25 @@ struct Plan {
     const Unit& unit;
     Cut cut;
     int64_t per_batch, items;
+    int64_t strip = 0;  // bytes of a tile's cells, where facts need them
 
     Plan(const Call& c, const Unit& u) : call(c), unit(u), cut(cut_of(c, u)) {
         per_batch = (cut.folded ? call.kv_heads : call.heads) * cut.ranges;
         items = call.batch * per_batch;
+        if (call.received || call.groups || call.distance || call.weights)
+            strip = narrowed(unit.strip(call));
+    }
+
+    // What is left of the bytes that the widest tile would need, each piece rounded up.
+    int64_t narrowed(int64_t bytes) const {
+        return (bytes * cut.width / unit.widest(call) + 1024) / 64 * 64;
+    }
+
+    // The call as a thread's memory is made for it: strips lie outside.
+    Call bare() const {
+        Call same = call;
+        same.received = same.groups = same.distance = same.weights = nullptr;
+        return same;
     }
 
     // The tiles of an item: the first and one past the last.
@@ -99,9 +123,12 @@ struct Plan {
 using Stop = std::function<bool()>;
 
 bool by_tiles(const Plan& plan, int threads, const std::vector<Memory>& scratch, const Stop& stop) {
+    std::vector<Memory> strips(plan.strip ? threads : 0);
+    for (auto& memory : strips) memory = memory_of(plan.strip);
     const auto item = [&](int64_t index, int thread, const Stopped& stopped) {
         Rows rows{};
         const auto [begin, end] = plan.tiles(index, rows);
+        if (plan.strip) rows.strip = strips[thread].get();
         for (int64_t tile = begin; tile < end && !stopped(); tile++) {
             plan.set(rows, index, tile);
             plan.unit.tile(plan.call, rows, scratch[thread].get());
@@ -110,41 +137,49 @@ bool by_tiles(const Plan& plan, int threads, const std::vector<Memory>& scratch,
     return run(plan.items, threads, item, stop);
 }
 
-// Few tiles and many keys: the chunks of each tile at the same time, then merged in their order.
+// Few tiles, or tiles of many keys: the chunks of a tile at the same time, then merged in their
+// order. As many tiles at once as there is room for; those of one item follow one another.
 bool by_chunks(const Plan& plan, int threads, const std::vector<Memory>& scratch, const Stop& stop) {
-    const Call& call = plan.call;
-    const int64_t chunks = ceil_div(call.kv_len, CHUNK), state = plan.unit.state(call);
-    const Memory states = memory_of(plan.items * chunks * state);
-    const bool facts = call.received || call.groups || call.distance || call.weights;
-    const int64_t strip = facts ? plan.unit.strip(call) : 0;
-    const Memory strips = memory_of(plan.items * strip);
-    std::vector<void*> at(plan.items * chunks);
-    for (std::size_t i = 0; i < at.size(); i++) at[i] = (char*)states.get() + (int64_t)i * state;
-    const auto open = [&](int64_t index) {
+    const int64_t chunks = ceil_div(plan.call.kv_len, CHUNK);
+    const int64_t state = plan.narrowed(plan.unit.state(plan.call));
+    const int64_t each = chunks * state + plan.strip;
+    const int64_t at_once = std::max<int64_t>(std::min(MOST_STRIPS / each, plan.items), 1);
+    const Memory memory = memory_of(at_once * each);
+    std::vector<void*> states(at_once * chunks);
+    for (int64_t i = 0; i < at_once * chunks; i++)
+        states[i] = (char*)memory.get() + i / chunks * each + i % chunks * state;
+    int64_t from = 0, nth = 0;
+    const auto open = [&](int64_t i) {
         Rows rows{};
-        plan.set(rows, index, plan.tiles(index, rows).first);
-        if (facts) rows.strip = (char*)strips.get() + index * strip;
+        const auto [begin, end] = plan.tiles(from + i, rows);
+        if (begin + nth < end) plan.set(rows, from + i, begin + nth);
+        if (plan.strip) rows.strip = (char*)memory.get() + i * each + chunks * state;
         return rows;
     };
-    const auto gather = [&](int64_t item, int thread, const Stopped&) {
-        const int64_t index = item / chunks, chunk = item % chunks;
-        plan.unit.part(call, open(index), chunk, scratch[thread].get(), at[item]);
+    const auto gather = [&](int64_t part, int thread, const Stopped&) {
+        const Rows rows = open(part / chunks);
+        if (rows.count)
+            plan.unit.part(plan.call, rows, part % chunks, scratch[thread].get(), states[part]);
     };
-    if (!run(plan.items * chunks, threads, gather, stop)) return false;
-    const auto end = [&](int64_t index, int thread, const Stopped&) {
-        plan.unit.finish(call, open(index), &at[index * chunks], chunks, scratch[thread].get());
+    const auto finish = [&](int64_t i, int thread, const Stopped&) {
+        const Rows rows = open(i);
+        if (rows.count)
+            plan.unit.finish(plan.call, rows, &states[i * chunks], chunks, scratch[thread].get());
     };
-    return run(plan.items, threads, end, stop);
+    for (nth = 0; nth < plan.cut.range_tiles; nth++)
+        for (from = 0; from < plan.items; from += at_once) {
+            const int64_t count = std::min(at_once, plan.items - from);
+            if (!run(count * chunks, threads, gather, stop)) return false;
+            if (!run(count, threads, finish, stop)) return false;
+        }
+    return true;
 }
 
 // Blocks of weights: a band of rows is one item, so that its tiles are added up in one order.
 bool by_bands(const Call& call, const Unit& unit, int threads, const Stop& stop) {
     const int32_t width = std::min<int32_t>(unit.widest(call), BAND);
     const int64_t items = call.bands ? call.band_count : ceil_div(call.row_count, BAND);
-    threads = (int)std::clamp<int64_t>(items, 1, threads);
-    const int64_t bytes = unit.scratch(call);
-    std::vector<Memory> scratch(threads);
-    for (auto& memory : scratch) memory = memory_of(bytes);
+    const auto scratch = scratch_of(call, unit, items, threads);
     const auto item = [&](int64_t index, int thread, const Stopped& stopped) {
         const int64_t first = call.bands ? call.bands[index] * BAND : call.row_from + index * BAND;
         const int64_t after = call.bands ? call.q_len : call.row_from + call.row_count;
@@ -159,7 +194,29 @@ bool by_bands(const Call& call, const Unit& unit, int threads, const Stop& stop)
             (call.bands ? unit.tile : unit.rectangle)(call, rows, scratch[thread].get());
         }
     };
-    return run(items, threads, item, stop);
+    return run(items, (int)scratch.size(), item, stop);
+}
+
+// Gradients: the rows of a range, of all heads of a group, are one item: they add to the same keys,
+// in one order.
+bool by_groups(const Call& call, const Unit& unit, int threads, const Stop& stop) {
+    const int64_t group = call.heads / call.kv_heads, width = unit.widest(call);
+    const int64_t tiles = ceil_div(call.q_len, width);
+    const int64_t items = call.batch * call.kv_heads * call.grad_ranges;
+    const auto scratch = scratch_of(call, unit, items, threads);
+    const auto item = [&](int64_t index, int thread, const Stopped& stopped) {
+        Rows rows{};
+        rows.range = index % call.grad_ranges;
+        rows.kv_head = index / call.grad_ranges % call.kv_heads;
+        rows.batch = index / call.grad_ranges / call.kv_heads;
+        // every so many tiles: with causal the later ones take longer
+        for (int64_t head = rows.kv_head * group; head < (rows.kv_head + 1) * group; head++)
+            for (int64_t tile = rows.range; tile < tiles && !stopped(); tile += call.grad_ranges) {
+                set_rows(call, rows, head, tile * width, width);
+                unit.backward(call, rows, scratch[thread].get());
+            }
+    };
+    return run(items, (int)scratch.size(), item, stop);
 }
 
 }  // namespace
@@ -173,14 +230,14 @@ bool compute(const Call& given, const Unit& unit, int threads, const std::functi
                         (call.head_dim + call.value_dim);
     if (work < ALONE) threads = 1;
     if (call.block_max) return by_bands(call, unit, threads, stop);
+    if (call.out_grad.data) return by_groups(call, unit, threads, stop);
     const Plan plan(call, unit);
-    const bool one_tile_each = plan.cut.range_tiles == 1 || plan.cut.tiles == 1;
-    const bool chunked = plan.items < 4 * threads && call.kv_len > CHUNK && one_tile_each;
+    const bool few = plan.items < 4 * threads && plan.cut.range_tiles == 1;
+    const bool big = plan.strip * std::min<int64_t>(threads, plan.items) > MOST_STRIPS;
+    const bool chunked = threads > 1 && call.kv_len > CHUNK && (few || big);
     if (!chunked) threads = (int)std::min<int64_t>(threads, plan.items);
-    const int64_t bytes = unit.scratch(call);
-    std::vector<Memory> scratch(std::max(threads, 1));
-    for (auto& memory : scratch) memory = memory_of(bytes);
-    if (threads > 1 && chunked) return by_chunks(plan, threads, scratch, stop);
+    const auto scratch = scratch_of(plan.bare(), unit, chunked ? threads : plan.items, threads);
+    if (chunked) return by_chunks(plan, threads, scratch, stop);
     return by_tiles(plan, threads, scratch, stop);
 }
 

@@ -21,7 +21,7 @@ static inline void dot_lanes(const T* __restrict query, const T* __restrict key,
 #pragma GCC unroll 16
         for (int j = 0; j < W; j++) {
             block[j] = load_unaligned<T>(key + j * row + d);
-            __builtin_prefetch(key + (j + AHEAD) * row + d, 0, 2);
+            __builtin_prefetch(key + (j + AHEAD) * row + d, 0, 3);
         }
         transpose<T>(block);
 #pragma GCC unroll 16
@@ -81,7 +81,7 @@ static inline void blend_lanes(const T* __restrict cells, const T* __restrict va
 #pragma GCC unroll 4
         for (int d = 0; d < DIMS; d++) {
             x[d] = load_unaligned<T>(value + j * row + d * W);
-            __builtin_prefetch(value + (j + AHEAD) * row + d * W, 0, 2);
+            __builtin_prefetch(value + (j + AHEAD) * row + d * W, 0, 3);
         }
 #pragma GCC unroll 8
         for (int r = 0; r < ROWS; r++) {

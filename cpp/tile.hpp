@@ -67,6 +67,7 @@ template <class E, int MV, int STEP> struct Tile {
     uint32_t* kept_pairs;
     I* shows;  // -1 where the mask shows
     T *block_tops, *block_sums;  // of each row and BAND keys, relative to `peak`
+    T *query_grad, *grad_lanes, *query_rows, *grad_rows, *flow, *capped, *wide_keys, *wide_values;
     State<T> whole, part;
     bool scale_later, keeps_strip, keeps_blocks;
 
@@ -112,6 +113,7 @@ template <class E, int MV, int STEP> struct Tile {
             block_tops = room.take<T>(blocks * (BLOCK / BAND) * MQ);
             block_sums = room.take<T>(blocks * (BLOCK / BAND) * MQ);
         }
+        if (call.out_grad.data) lay_out_backward(room);
         whole.lay_out(room, call, MQ);
         part.lay_out(room, call, MQ);
         return room.used;
@@ -189,27 +191,33 @@ template <class E, int MV, int STEP> struct Tile {
         if (call.value.data) read_values(low, count, here, state, keep, finite_only);
     }
 
+    static constexpr T BIG = -Of<T>::LOWEST, TINY = sizeof(T) == 4
+                                 ? (T)1.17549435082228750797e-38
+                                 : (T)2.22507385850720138309e-308;
+
+    // The cap as a number that T has; 0 where there is none.
+    T cap() const {
+        const double given = call.softcap;
+        if (given > 0 && given < (double)TINY) return TINY;
+        return given > (double)BIG ? BIG : (T)given;
+    }
+
     // Scale and cap products where the query could not be scaled beforehand.
     void shape_scores(T* here, int count) {
-        const T big = sizeof(T) == 4 ? (T)3.40282346638528859812e+38 : (T)1.79769313486231570815e+308;
-        const T tiny = sizeof(T) == 4 ? (T)1.17549435082228750797e-38 : (T)2.22507385850720138309e-308;
         T factor = (T)call.scale, again = 1;
         const double size = call.scale < 0 ? -call.scale : call.scale;
-        if (size > (double)big || size < (double)tiny) {
+        if (size > (double)BIG || size < (double)TINY) {
             again = size > 1 ? (T)0x1p64 : (T)0x1p-64;
             double rest = call.scale / (double)again;
-            if (rest > (double)big) rest = (double)big;
-            if (rest < -(double)big) rest = -(double)big;
+            if (rest > (double)BIG) rest = (double)BIG;
+            if (rest < -(double)BIG) rest = -(double)BIG;
             factor = (T)rest;
         }
-        double capped = call.softcap;
-        if (capped > (double)big) capped = (double)big;
-        if (capped > 0 && capped < (double)tiny) capped = (double)tiny;
-        const T cap = (T)capped;
+        const T most = cap();
         for (int j = 0; j < count * MV; j++) {
             V x = load<T>(here + j * W);
             if (scale_later) x = x * factor * again;
-            if (cap > 0) x = cap * tanh_of<T>(x / cap);
+            if (most > 0) x = most * tanh_of<T>(x / most);
             store<T>(here + j * W, x);
         }
     }
@@ -300,8 +308,9 @@ template <class E, int MV, int STEP> struct Tile {
 #include "facts.hpp"
 #include "blocks.hpp"
 #include "finish.hpp"
+#include "backward.hpp"
 
-    // ---- the four things that a unit does
+    // ---- the ways to run a tile
 
     void open(void* scratch) {
         lay_out(scratch);

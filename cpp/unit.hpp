@@ -37,6 +37,7 @@ typedef int32_t i32u __attribute__((vector_size(VECTOR_BYTES), aligned(4)));
 #include "elements.hpp"
 #include "dots.hpp"
 #include "thin.hpp"
+#include "outer.hpp"
 #if defined(__AVX512BF16__)
 #include "pairs.hpp"
 #endif
@@ -86,6 +87,10 @@ void tile(const Call& call, const Rows& rows, void* memory) {
 
 void rectangle(const Call& call, const Rows& rows, void* memory) {
     with_tile(call, rows, [&](auto some) { some.run_rectangle(memory); });
+}
+
+void backward(const Call& call, const Rows& rows, void* memory) {
+    with_tile(call, rows, [&](auto some) { some.run_backward(memory); });
 }
 
 void part(const Call& call, const Rows& rows, int64_t chunk, void* memory, void* into) {
@@ -154,6 +159,7 @@ const softlookup::Unit SYMBOL = {
     softlookup::UNIT::strip,
     softlookup::UNIT::tile,
     softlookup::UNIT::rectangle,
+    softlookup::UNIT::backward,
     softlookup::UNIT::part,
     softlookup::UNIT::finish,
     softlookup::UNIT::spin,

@@ -27,6 +27,7 @@ plain() {
     made plain
     "$build/plain/kernels_test" "${PROBLEMS:-1500}"
     "$build/plain/blocks_test" "${PROBLEMS:-1500}"
+    "$build/plain/backward_test" "${PROBLEMS:-600}"
     "$build/plain/traps_test"
     "$build/plain/pool_test" 2000
 }
@@ -36,6 +37,7 @@ asan() {
     made asan -DSOFTLOOKUP_SANITIZE=address,undefined
     "$build/asan/kernels_test" "${PROBLEMS:-400}" 2
     "$build/asan/blocks_test" "${PROBLEMS:-300}" 5
+    "$build/asan/backward_test" "${PROBLEMS:-150}" 8
     "$build/asan/traps_test"
     "$build/asan/pool_test" 300
 }
@@ -45,6 +47,7 @@ tsan() {
     "$build/tsan/pool_test" 300
     "$build/tsan/kernels_test" "${PROBLEMS:-64}" 3
     "$build/tsan/blocks_test" "${PROBLEMS:-64}" 6
+    "$build/tsan/backward_test" "${PROBLEMS:-64}" 10
 }
 
 arm64() {
@@ -56,6 +59,7 @@ arm64() {
         -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++ -DCMAKE_EXE_LINKER_FLAGS=-static
     qemu-aarch64 "$build/arm64/kernels_test" "${PROBLEMS:-100}" 4
     qemu-aarch64 "$build/arm64/blocks_test" "${PROBLEMS:-60}" 7
+    qemu-aarch64 "$build/arm64/backward_test" "${PROBLEMS:-40}" 11
     qemu-aarch64 "$build/arm64/pool_test" 20 no-forks  # its own threads do not survive one
 }
 

@@ -11,7 +11,7 @@ add_library(guards OBJECT cpp/schedule.cpp cpp/pool.cpp cpp/units.cpp cpp/tests/
                    cpp/tests/comparing.cpp cpp/tests/laying.cpp cpp/tests/running.cpp
                    cpp/tests/drawing.cpp)
 target_compile_options(guards PRIVATE -O2 -Wall -Wextra)
-foreach(name kernels_test blocks_test traps_test pool_test)
+foreach(name kernels_test blocks_test backward_test traps_test pool_test)
   add_executable(${name} cpp/tests/${name}.cpp)
   target_compile_options(${name} PRIVATE -O1 -Wall -Wextra)
   target_link_libraries(${name} PRIVATE guards units)

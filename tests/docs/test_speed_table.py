@@ -1,8 +1,11 @@
-"""The README's table of speeds is what the recorded figures say."""
+"""The tables of speeds in README and the documentation are what the recorded figures say."""
 
+import copy
 import importlib.util
 import json
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -14,19 +17,55 @@ def load_tool():
     return tool
 
 
-def test_the_table_is_made_of_the_recorded_figures():
-    tool = load_tool()
-    figures = json.loads(tool.FIGURES.read_text(encoding="utf-8"))
-    readme = tool.README.read_text(encoding="utf-8")
-    assert tool.with_table(readme, figures) == readme
-    assert tool.table(figures) in readme
-    shown = {name for _, name in tool.ROWS}
-    assert all(row["quiet"] for row in figures["rows"] if row["name"] in shown)
+TOOL = load_tool()
+FIGURES = json.loads(TOOL.FIGURES.read_text(encoding="utf-8"))
+PAGES = {TOOL.README: ("speed",), TOOL.DOCS: ("peers", "bars")}
 
 
-def test_another_figure_makes_another_table():
-    tool = load_tool()
-    figures = json.loads(tool.FIGURES.read_text(encoding="utf-8"))
-    for row in figures["rows"]:
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_tables_are_made_of_the_recorded_figures(page):
+    text = page.read_text(encoding="utf-8")
+    assert TOOL.with_figures(text, FIGURES) == text
+    assert all(TOOL.PARTS[name](FIGURES) in text for name in PAGES[page])
+
+
+def test_the_rows_that_readme_shows_were_taken_on_a_quiet_machine():
+    shown = {name for _, name in TOOL.SHOWN}
+    assert all(row["quiet"] for row in FIGURES["rows"] if row["name"] in shown)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_other_figures_make_other_tables(page):
+    others = copy.deepcopy(FIGURES)
+    for row in others["rows"]:
         row["ms"] += 1
-    assert tool.table(figures) not in tool.README.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
+    assert TOOL.with_figures(text, others) != text
+
+
+def test_a_peer_that_is_faster_is_told():
+    row = {"name": "one", "kind": "forward", "ms": 2.0, "share": 0.5, "of": "of peak",
+           "peers": {"A": {"ms": 1.8, "times": 0.9, "form": "best"},
+                     "B": {"ms": 4.0, "times": 2.0, "form": ""}}}  # fmt: skip
+    figures = {"rows": [row], "peers": {"A": "1.0", "B": "2.0"}, "missing": ["C"]}
+    told = TOOL.peers(figures)
+    assert "faster in 1 of these 1 rows" in told
+    assert "- one: A takes 0.90 of our time (best)" in told
+    assert "not installed there: C" in told
+
+
+def test_a_bar_that_is_not_met_or_not_measured_is_told():
+    bar = {"work": "w", "bar": 85, "unit": "%", "at_most": False, "figure": 70.0, "met": False,
+           "quiet": True, "row": "r"}  # fmt: skip
+    told = TOOL.bars({"bars": [bar, bar | {"figure": None}]})
+    assert "at least 85 % | 70 % | **not met** | r" in told
+    assert "not measured" in told
+
+
+def test_the_fastest_of_the_other_peers_has_its_column():
+    figures = copy.deepcopy(FIGURES)
+    for row in figures["rows"]:
+        if row["name"] == TOOL.SHOWN[0][1]:
+            row["peers"] |= {"A": {"ms": 9.0, "times": 3.0, "form": ""},
+                             "B": {"ms": 6.0, "times": 2.0, "form": ""}}  # fmt: skip
+    assert " | B, 6.00 ms | 2.00 | " in TOOL.speed(figures)

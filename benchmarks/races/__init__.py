@@ -1,0 +1,1 @@
+"""What `core_speed.py` measures, one kind of row a file."""
