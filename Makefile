@@ -118,8 +118,8 @@ docs: $(MADE)/with-docs  ## the documentation, warnings are errors
 	@$(RUN) -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-picture: $(MADE)/with-test  ## the README's picture of the page
-	@$(RUN) tools/picture.py
+picture: $(MADE)/with-test  ## the README's pictures of the page (ARGS="map" for one of them)
+	@$(RUN) tools/picture.py $(ARGS)
 
 BENCHMARKS := $(filter-out measure,$(basename $(notdir $(wildcard benchmarks/*.py))))
 

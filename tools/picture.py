@@ -1,17 +1,23 @@
-"""Take the README's pictures as Chromium draws them: the lesson unfolded, and a real model's heads.
+"""Take the README's pictures as Chromium draws them: the lesson, a model's heads, a long map.
 
-make picture writes docs/images/lesson.png and docs/images/heads.png.
+make picture writes docs/images/lesson.png, heads.png and map.png; ARGS="map" takes that one alone.
 """
 
 import shutil
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from typing import NamedTuple
 
+from planted_capture import LENGTH, plant
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import softlookup as sl
+from softlookup.captures import Capture
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "images"
-LARGEST = 250_000  # bytes; a README should open at once
+LARGEST = 350_000  # bytes; a README should open at once
 ALL_STEPS = 5  # score, scaled, exp, weight, reads
 READY = "[data-softlookup][data-state=ready]"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
@@ -33,17 +39,36 @@ def heads(page: Page) -> None:
     page.wait_for_timeout(3_000)  # thumbnails come one layer after the other
 
 
-PICTURES = {"lesson": (lesson, 640), "heads": (heads, 860)}
+def long_map(page: Page) -> None:
+    """Show all of a long head, and the number of its one strongest link."""
+    query, key = plant(LENGTH)[1].needle
+    page.evaluate(f"location.hash = 'v=map&L=0&h=0&lock={query}.{key}'")
+    page.wait_for_selector("text=Keys that receive most", timeout=300_000)  # the last to be there
+    page.wait_for_timeout(2_000)  # the finer tiles
+
+
+class Picture(NamedTuple):
+    """What is shown beside what comes along, what is done with it, how high the page is."""
+
+    capture: Callable[[], Capture | None]
+    prepare: Callable[[Page], None]
+    height: int
+
+
+PICTURES = {
+    "lesson": Picture(lambda: None, lesson, 640),
+    "heads": Picture(lambda: None, heads, 860),
+    "map": Picture(lambda: plant(LENGTH)[0], long_map, 860),
+}
 
 
 def take(browser: Browser, url: str, name: str) -> None:
     """Write one picture, and say how large it is."""
-    prepare, height = PICTURES[name]
-    size = {"width": 1280, "height": height}
+    size = {"width": 1280, "height": PICTURES[name].height}
     page = browser.new_page(viewport=size, color_scheme="light", reduced_motion="reduce")
     page.goto(url)
     page.wait_for_selector(READY, state="attached")
-    prepare(page)
+    PICTURES[name].prepare(page)
     page.evaluate("scrollTo(0, 0)")
     page.wait_for_timeout(300)  # transitions end
     file = FOLDER / f"{name}.png"
@@ -55,18 +80,23 @@ def take(browser: Browser, url: str, name: str) -> None:
     print(f"{file} ({bytes_there:,} bytes)")
 
 
-def main() -> None:
-    """Open the page and take every picture."""
+def main(names: Sequence[str]) -> None:
+    """Open the page and take the pictures of these names."""
     program = shutil.which("chromium")
     if program is None:
         raise SystemExit("picture: needs Chromium; run 'make browser'.")
+    unknown = set(names) - set(PICTURES)
+    if unknown:
+        raise SystemExit(f"picture: must be of {', '.join(PICTURES)}; got {', '.join(unknown)}.")
     FOLDER.mkdir(exist_ok=True)
-    with sl.show(port=0, open_browser=False) as view, sync_playwright() as playwright:
+    with ExitStack() as opened:
+        playwright = opened.enter_context(sync_playwright())
         browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        for name in PICTURES:
-            take(browser, view.url, name)
-        browser.close()
+        opened.callback(browser.close)
+        for name in names:
+            with sl.show(PICTURES[name].capture(), port=0, open_browser=False) as view:
+                take(browser, view.url, name)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:] or list(PICTURES))

@@ -10,10 +10,12 @@ loaded when they are first used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from softlookup.attending import attend
 from softlookup.errors import SoftlookupError
 from softlookup.inspection import Inspection
-from softlookup.lookup import Lookup, attend
+from softlookup.lookup import Lookup
 from softlookup.tracing import Trace
+from softlookup.weightmap import WeightMap
 
 if TYPE_CHECKING:
     from softlookup.captures import Capture, load
@@ -27,6 +29,7 @@ __all__ = [
     "Lookup",
     "SoftlookupError",
     "Trace",
+    "WeightMap",
     "attend",
     "export_html",
     "load",

@@ -1,7 +1,8 @@
 """Recognise what the caller holds and see it as a NumPy array.
 
-- By type: an ``ndarray`` is taken as it is (any strides, never copied), lists and numbers become
-  float64, everything else is refused by name, so that no framework's array is converted unseen.
+- By type: an ``ndarray`` and a torch tensor on the CPU are taken as they are (any strides, never
+  copied), lists and numbers become float64, everything else is refused by name, so that no other
+  framework's array is converted unseen.
 - Byte order is the only thing mended: a byte-swapped array is copied once.
 """
 
@@ -12,18 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softlookup.errors import DtypeError, ShapeError
+from softlookup.tensors import is_tensor, view
 
 Array: TypeAlias = NDArray[Any]
 IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
-FLOAT_DTYPES = (np.dtype(np.float16), BFLOAT16, np.dtype(np.float32), np.dtype(np.float64))
+FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+FLOAT_DTYPES = frozenset({np.dtype(np.float16), BFLOAT16, FLOAT32, FLOAT64})
 
 
 def compute_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return what inputs of `dtype` accumulate in: float64 for float64, else float32."""
-    return np.dtype(np.float64) if dtype == np.float64 else np.dtype(np.float32)
+    return FLOAT64 if dtype == FLOAT64 else FLOAT32
 
 
 def cast_finite(array: Array, dtype: np.dtype[Any]) -> Array:
@@ -51,7 +54,7 @@ def as_ndarray(given: Any, argument: str) -> Array:
     Raises
     ------
     DtypeError
-        Where `given` is neither an ndarray nor a (nested) list of numbers.
+        Where `given` is no ndarray, no tensor on the CPU and no (nested) list of numbers.
     ShapeError
         Where a list is ragged.
     """
@@ -71,6 +74,8 @@ def as_ndarray(given: Any, argument: str) -> Array:
             ) from error
     elif isinstance(given, np.ndarray):
         array = np.asarray(given)
+    elif is_tensor(given):
+        return view(given, argument)
     else:
         raise _not_numbers(given, argument)
     if array.dtype.isnative:
@@ -105,6 +110,10 @@ def as_floats(given: Any, argument: str) -> Array:
     DtypeError
         Where the numbers are bool, complex, wider than float64, or no numbers at all.
     """
+    if type(given) is np.ndarray and given.dtype in FLOAT_DTYPES:  # nothing is left to be seen to
+        return given
+    if is_tensor(given):
+        given = view(given, argument)
     array = as_ndarray(given, argument)
     listed = not isinstance(given, np.ndarray)
     if array.dtype.kind in "iu" or (listed and array.dtype in FLOAT_DTYPES):

@@ -59,6 +59,9 @@ class Facts(NamedTuple):
         return asked or self.labels is not None or self.bins is not None
 
 
+NO_ROW_FACTS = RowFacts()
+
+
 class Findings(NamedTuple):
     """What a backend returns: the answer and its facts, with (batch, heads, ...) in front.
 
@@ -76,7 +79,7 @@ class Findings(NamedTuple):
 
     out: Array
     lse: Array
-    rows: RowFacts = RowFacts()
+    rows: RowFacts = NO_ROW_FACTS
     received: Array | None = None
     readers: IntArray | None = None
 
@@ -215,6 +218,8 @@ def bin_ranges(bins: int) -> tuple[tuple[int, int], ...]:
 
 def room_for(problem: Problem, facts: Facts) -> RowFacts:
     """Return arrays (batch, heads, q_len, ...) for the facts of rows that are asked for."""
+    if not (facts.tallied or facts.sink):
+        return NO_ROW_FACTS
     rows, dtype = (problem.batch, problem.heads, problem.q_len), problem.compute_dtype
     return RowFacts(
         np.empty(rows, dtype) if facts.entropy else None,

@@ -1,5 +1,6 @@
 """Inspection: what comes back from a look at the facts of a lookup."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ from softlookup.facts import Facts, Findings, bin_ranges
 from softlookup.numerals import fixed
 from softlookup.partials import RowFacts
 from softlookup.problem import Problem
+from softlookup.tensors import is_tensor, tensor_of, view
 from softlookup.tracing import to_json
 
 
@@ -97,16 +99,17 @@ class Inspection:
     distance_bins: tuple[tuple[int, int], ...] | None = None
 
     def __repr__(self) -> str:
-        arrays = {name: fact for name, fact in self._asked().items() if hasattr(fact, "shape")}
-        if self.top is not None:
-            arrays |= {"top.keys": self.top.keys, "top.weights": self.top.weights}
+        asked = self._asked()
+        arrays = {name: fact for name, fact in asked.items() if hasattr(fact, "shape")}
+        if "top" in asked:
+            arrays |= {f"top.{name}": part for name, part in asked["top"]._asdict().items()}
         width, shapes = max(map(len, arrays)), {n: str(a.shape) for n, a in arrays.items()}
         wide = max(map(len, shapes.values()))
         lines = [
             f"  {name.ljust(width)}  {shapes[name].ljust(wide)}  {_range(array)}"
             for name, array in arrays.items()
         ]
-        return "\n".join([f"Inspection by {self.backend}, {self.lse.dtype}", *lines])
+        return "\n".join([f"Inspection by {self.backend}, {arrays['lse'].dtype}", *lines])
 
     def to_dict(self, *, out: bool = False) -> dict[str, Any]:
         """Return what was asked for as plain lists and numbers, ready for JSON.
@@ -132,14 +135,33 @@ class Inspection:
         asked = self._asked()
         if not out:
             asked.pop("out", None)
-        if self.top is not None:
-            asked["top"] = self.top._asdict()
+        if "top" in asked:
+            asked["top"] = asked["top"]._asdict()
         plain: dict[str, Any] = to_json(asked)
         return plain
 
     def _asked(self) -> dict[str, Any]:
-        """Return the fields that hold something, by name."""
-        return {name: fact for name, fact in vars(self).items() if fact is not None}
+        """Return the fields that hold something, by name, as NumPy arrays."""
+        held = {name: fact for name, fact in vars(self).items() if fact is not None}
+        return {
+            name: _each(fact, is_tensor, lambda x: view(x, "fact")) for name, fact in held.items()
+        }
+
+
+def as_tensors(found: Inspection) -> Inspection:
+    """Return `found` with a tensor for every array."""
+    held = {
+        name: _each(fact, lambda x: isinstance(x, np.ndarray), tensor_of)
+        for name, fact in vars(found).items()
+    }
+    return Inspection(**held)
+
+
+def _each(fact: Any, chosen: Callable[[Any], bool], change: Callable[[Any], Any]) -> Any:
+    """Return `fact` changed where it is chosen; of the top keys, each part."""
+    if isinstance(fact, Top):
+        return Top(*(change(part) if chosen(part) else part for part in fact))
+    return change(fact) if chosen(fact) else fact
 
 
 def _range(array: Array) -> str:
@@ -193,9 +215,10 @@ def build_inspection(
 def _received(problem: Problem, sums: Array, readers: IntArray | None) -> tuple[Array, Array]:
     """Return what keys receive per query head and per kv head, divided where readers are given."""
     grouped = (problem.batch, problem.kv_heads, problem.group, problem.kv_len)
-    found = [sums, sums.reshape(grouped).sum(axis=2)]
+    alone = problem.group == 1  # a head's sums are then its kv head's
+    found = [sums, sums if alone else sums.reshape(grouped).sum(axis=2)]
     if readers is not None:
-        counts = [readers, readers.reshape(grouped).sum(axis=2)]
+        counts = [readers, readers if alone else readers.reshape(grouped).sum(axis=2)]
         found = [each / np.maximum(count, 1) for each, count in zip(found, counts, strict=True)]
     per_head, per_kv_head = (problem.restore(x.astype(problem.compute_dtype)) for x in found)
     return per_head, per_kv_head

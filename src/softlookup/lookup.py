@@ -1,17 +1,24 @@
-"""The front door: `attend` for the answer, `Lookup` for the same lookup to look into."""
+"""`Lookup`: one lookup to look into, the front door to everything that can be asked of it."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from softlookup.arrays import Array
+from softlookup.attending import answer
 from softlookup.backends import registry
 from softlookup.errors import OptionError
 from softlookup.facts import Facts, build_facts, too_many
-from softlookup.inspection import Inspection, build_inspection
-from softlookup.options import names_checked
+from softlookup.gradients import Gradients, check_lse_grad, check_out_grad, restore
+from softlookup.inspection import Inspection, as_tensors, build_inspection
+from softlookup.options import check_flag, names_checked
 from softlookup.problem import build_problem, pick, too_large
+from softlookup.tensors import Tensors, is_tensor, tensor_of
 from softlookup.tracing import Trace, trace_rows
+from softlookup.weightmap import LIMIT, POOLS, WeightMap, check_buildable
+
+_NO_FACTS = Facts()
 
 
 class Lookup:
@@ -25,7 +32,7 @@ class Lookup:
     ----------
     query : ndarray of shape (..., heads, q_len, head_dim) or (q_len, head_dim)
         float16, bfloat16 (`ml_dtypes.bfloat16`), float32 or float64; integers and lists become
-        float64. Query, key and value share one dtype.
+        float64. Query, key and value share one dtype. torch tensors on the CPU are read in place.
     key : ndarray of shape (..., kv_heads, kv_len, head_dim)
         kv_heads divides heads: query head h uses kv head ``h // (heads // kv_heads)``.
     value : ndarray of shape (..., kv_heads, kv_len, value_dim), optional
@@ -66,6 +73,10 @@ class Lookup:
     NaN, no other. Inputs are never written to. Values are summed before the division, as in every
     streaming kernel: those within a factor kv_len of the dtype's largest number may overflow.
 
+    Where the query is a torch tensor, answers, facts, weights and gradients are tensors, and traces
+    and maps NumPy's. `attend` carries gradients where an input requires them; all the rest is
+    detached.
+
     References
     ----------
     Vaswani et al., "Attention Is All You Need", 2017, section 3.2.1.
@@ -80,7 +91,7 @@ class Lookup:
     array([[0.401, 0.198, 0.401]])
     """
 
-    __slots__ = ("backend", "problem")
+    __slots__ = ("backend", "problem", "tensors")
 
     @names_checked
     def __init__(
@@ -101,6 +112,10 @@ class Lookup:
         backend: str = "auto",
     ) -> None:
         self.backend = registry.check_backend(backend)
+        self.tensors = None
+        if is_tensor(query):
+            self.tensors = Tensors(query, key, value, bias, sinks, mask)
+            query, key, value, bias, sinks, mask = self.tensors.detached()
         self.problem = build_problem(
             query,
             key,
@@ -136,10 +151,7 @@ class Lookup:
         BackendError
             Where the backend asked for cannot compute it.
         """
-        self.problem.need_value()
-        facts = Facts()
-        backend = registry.choose(self.problem, facts, self.backend)
-        return self.problem.restore(backend.forward(self.problem, facts).out)
+        return answer(self.problem, self.backend, self.tensors)
 
     @names_checked
     def inspect(
@@ -233,11 +245,72 @@ class Lookup:
         )
         backend = registry.choose(p, facts, self.backend)
         try:
-            return build_inspection(p, facts, backend.forward(p, facts), backend.NAME)
+            found = build_inspection(p, facts, backend.forward(p, facts), backend.NAME)
         except MemoryError as error:
             if not facts.top:
                 raise
             raise too_many((p.batch, p.heads, p.q_len, facts.top), p) from error
+        return found if self.tensors is None else as_tensors(found)
+
+    def gradients(self, out_grad: Any, *, lse_grad: Any = None) -> Gradients:
+        """Return what reaches each input from the gradient of the output, and of the lse.
+
+        Parameters
+        ----------
+        out_grad : ndarray of shape (..., heads, q_len, value_dim)
+            The gradient of each number of `attend`; any float dtype, taken in the inputs'.
+        lse_grad : ndarray of shape (..., heads, q_len), optional
+            The gradient of each `Inspection.lse`, where a loss reads that, too.
+
+        Returns
+        -------
+        Gradients
+            query, key and value in the inputs' dtype and shapes; bias in the bias' own shape and
+            dtype; sinks.
+
+        Raises
+        ------
+        OptionError
+            Where the lookup has no value.
+        ShapeError, DtypeError
+            Where a gradient is not like what it is the gradient of.
+        BackendError
+            Where the backend asked for cannot compute it.
+
+        Notes
+        -----
+        The weights are worked out again, tile by tile: memory grows with q_len and kv_len, and only
+        a bias along both has a gradient of their product. Hidden keys and rows that see no key get
+        0; a row that is NaN makes the gradients of the keys that it sees NaN. On `cpu` every number
+        of threads gives the same bits.
+
+        References
+        ----------
+        Dao et al., "FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness",
+        2022, appendix B.
+
+        Examples
+        --------
+        How far does the first number of the output follow each input?
+
+        >>> look = Lookup([[1, 0]], [[1, 0], [0, 1], [1, 1]], [[1, 0], [0, 1], [1, 1]])
+        >>> found = look.gradients([[1, 0]])
+        >>> found.value.round(3)  # the weights
+        array([[0.401, 0.   ],
+               [0.198, 0.   ],
+               [0.401, 0.   ]])
+        >>> found.query.round(3)
+        array([[ 0.112, -0.056]])
+        """
+        p = self.problem
+        p.need_value()
+        grad, of_lse = check_out_grad(p, out_grad), check_lse_grad(p, lse_grad)
+        backend = registry.choose(p, _NO_FACTS, self.backend)
+        found = backend.backward(p, backend.residuals(p), grad, of_lse, bias=p.bias is not None)
+        restored = restore(p, found)
+        if self.tensors is None:
+            return restored
+        return Gradients._make(None if part is None else tensor_of(part) for part in restored)
 
     def weights(self, rows: Any = None, keys: Any = None) -> Array:
         """Return an exact rectangle of the weights, (..., heads, len(rows), len(keys)).
@@ -261,11 +334,12 @@ class Lookup:
         backend = registry.choose(p, Facts(), self.backend)
         some_rows, some_keys = pick(rows, p.q_len, "rows"), pick(keys, p.kv_len, "keys")
         try:
-            return p.restore(backend.weights(p, some_rows, some_keys))
+            found = p.restore(backend.weights(p, some_rows, some_keys))
         except MemoryError as error:
             shape = (p.batch, p.heads, len(some_rows), len(some_keys))
             each, what = p.compute_dtype.itemsize, str(p.compute_dtype)
             raise too_large("weights", shape, each, what, "Choose rows=, keys=.") from error
+        return found if self.tensors is None else tensor_of(found)
 
     def trace(self, rows: Any = None, *, tokens: Any = None, key_tokens: Any = None) -> Trace:
         """Return every step of chosen rows, float64; ``print()`` reads like the textbook.
@@ -284,6 +358,53 @@ class Lookup:
             Where the rows asked for have more than 4,194,304 cells and are more than one.
         """
         return trace_rows(self.problem, rows, tokens, key_tokens)
+
+    @names_checked
+    def map(
+        self,
+        *,
+        pools: Any = POOLS,
+        build: bool = True,
+        progress: Callable[[int, int], object] | None = None,
+        limit: int = LIMIT,
+    ) -> WeightMap:
+        """Return the exact weight map of one head, from the whole down to single weights.
+
+        Parameters
+        ----------
+        pools : tuple of str, default ("max", "share")
+            What is kept of each cell: its largest weight; its weights summed over the keys and
+            averaged over the queries.
+        build : bool, default True
+            False computes nothing yet: `WeightMap.step` and `WeightMap.build` do, and single
+            weights and fine cells can be looked at right away.
+        progress : callable, optional
+            Called with how many bands of 32 queries are done, and of how many; what it raises ends
+            the work.
+        limit : int, default 2**30
+            The most bytes that the map may take.
+
+        Raises
+        ------
+        OptionError
+            Where the lookup has more than one head, and where the map takes more than `limit`.
+
+        Notes
+        -----
+        One pass over ``q . k``. Memory: about 4/3 of 4 bytes a pool for every 32 x 32 weights that
+        causal, window and kv_lens leave; 52 MB for 100,000 causal tokens.
+
+        Examples
+        --------
+        >>> look = Lookup([[1, 0]], [[1, 0], [0, 1], [1, 1]])
+        >>> look.map().tile(0, 0, 0).max.round(3)
+        array([[0.401, 0.198, 0.401]], dtype=float32)
+        """
+        made = WeightMap(self.problem, self.backend, pools=pools, limit=limit)
+        if check_flag(build, "build"):
+            check_buildable(made)
+            made.build(progress)
+        return made
 
     def head(self, head: int = 0, batch: Any = ()) -> "Lookup":
         """Return the plain lookup of one query head, as (length, dim) arrays that share memory.
@@ -315,76 +436,16 @@ class Lookup:
         flat = int(np.ravel_multi_index(index, p.batch_shape)) if index else 0
         one = object.__new__(Lookup)
         one.backend, one.problem = self.backend, p.one_head(int(head), flat)
+        one.tensors = self.tensors and self.tensors.one_head(int(head), p.group, index)
         return one
 
-
-@names_checked
-def attend(
-    query: Any,
-    key: Any,
-    value: Any,
-    *,
-    causal: bool = False,
-    q_offset: Any = None,
-    window: Any = None,
-    mask: Any = None,
-    bias: Any = None,
-    kv_lens: Any = None,
-    scale: Any = None,
-    softcap: Any = None,
-    sinks: Any = None,
-    backend: str = "auto",
-) -> Array:
-    """Look up `value` by the similarity of `query` and `key`.
-
-    ``out[i] = sum_j weights[i, j] * value[j]`` where row i of ``weights`` is
-    ``softmax(scale * query[i] @ key.T)`` over the keys that query i may see. All options are those
-    of `Lookup`, where they are described.
-
-    Parameters
-    ----------
-    query : ndarray of shape (..., heads, q_len, head_dim) or (q_len, head_dim)
-        float16, bfloat16, float32 or float64; integers and lists become float64.
-    key : ndarray of shape (..., kv_heads, kv_len, head_dim)
-    value : ndarray of shape (..., kv_heads, kv_len, value_dim)
-    causal, q_offset, window, mask, bias, kv_lens, scale, softcap, sinks, backend
-        See `Lookup`.
-
-    Returns
-    -------
-    ndarray of shape (..., heads, q_len, value_dim)
-        In the inputs' dtype, C-contiguous.
-
-    Raises
-    ------
-    ShapeError, OptionError, DtypeError, BackendError
-        One sentence with the real numbers and the next step.
-
-    Examples
-    --------
-    With ``scale = log 3`` a key that matches exactly weighs three times one that does not match:
-
-    >>> query = np.array([[1.0, 0.0]])
-    >>> key = np.array([[1.0, 0.0], [0.0, 1.0]])
-    >>> value = np.array([[10.0], [20.0]])
-    >>> attend(query, key, value, scale=np.log(3.0))
-    array([[12.5]])
-    """
-    return Lookup(
-        query,
-        key,
-        value,
-        causal=causal,
-        q_offset=q_offset,
-        window=window,
-        mask=mask,
-        bias=bias,
-        kv_lens=kv_lens,
-        scale=scale,
-        softcap=softcap,
-        sinks=sinks,
-        backend=backend,
-    ).attend()
+    def in_numpy(self) -> "Lookup":
+        """Return the same lookup, whose answers are NumPy arrays whatever it was given."""
+        if self.tensors is None:
+            return self
+        same = object.__new__(Lookup)
+        same.backend, same.problem, same.tensors = self.backend, self.problem, None
+        return same
 
 
 def _inside(index: tuple[Any, ...], shape: tuple[int, ...]) -> bool:

@@ -24,6 +24,7 @@ from softlookup.arrays import (
     without_repeats,
 )
 from softlookup.errors import DtypeError, OptionError, OptionNameError, ShapeError
+from softlookup.tensors import is_tensor, view
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -55,15 +56,22 @@ _FARTHEST = 2**60
 
 
 def names_checked(verb: Callable[P, T]) -> Callable[P, T]:
-    """Let `verb` say which option is meant by a name it does not know; its signature stays."""
+    """Let `verb` say which option is meant by a name it does not know; its signature stays.
+
+    Python itself finds such a name, before `verb` begins: the names are read only then.
+    """
     known = tuple(name for name in inspect.signature(verb).parameters if name != "self")
 
     @functools.wraps(verb)
     def checked(*arrays: P.args, **options: P.kwargs) -> T:
-        for name in options:
-            if name not in known:
-                raise OptionNameError(name, f"is no option here. {_meant(name, known)}")
-        return verb(*arrays, **options)
+        try:
+            return verb(*arrays, **options)
+        except TypeError:
+            for name in options:
+                if name not in known:
+                    meant = _meant(name, known)
+                    raise OptionNameError(name, f"is no option here. {meant}") from None
+            raise
 
     return checked
 
@@ -84,10 +92,13 @@ class Overlay(NamedTuple):
         An axis of size 1 counts for all.
     entry : ndarray of shape (batch,)
         Which entry of `array` each batch uses.
+    given : tuple of int
+        The shape that the caller gave it, repeats counted: what its gradient has.
     """
 
     array: Array
     entry: IntArray
+    given: tuple[int, ...] = ()
 
     def tile(self, batch: slice, heads: slice, rows: Any, keys: Any) -> Array:
         """Return the part over a tile; axes of size 1 stay 1, `rows` and `keys` may be arrays."""
@@ -127,14 +138,15 @@ def lay_over(array: Array, argument: str, full: tuple[int, ...], plain: bool) ->
             f"must broadcast, right-aligned, to the scores' shape {full}; got "
             f"{array.shape}. {advice}",
         )
-    array = array.reshape((1,) * (len(full) - array.ndim) + array.shape)
+    given = array.shape
+    array = array.reshape((1,) * (len(full) - array.ndim) + given)
     if plain:
         array = array[..., None, :, :]
     array = without_repeats(array)
     lead, batch_shape = array.shape[:-3], full[:-2] if plain else full[:-3]
     own = np.arange(prod(lead), dtype=np.int64).reshape(lead)
     entry = np.broadcast_to(own, batch_shape).reshape(-1)
-    return Overlay(array.reshape(own.size, *array.shape[-3:]), entry)
+    return Overlay(array.reshape(own.size, *array.shape[-3:]), entry, given)
 
 
 def check_mask(mask: Any) -> BoolArray:
@@ -157,6 +169,8 @@ def check_mask(mask: Any) -> BoolArray:
 
 def check_bias(bias: Any) -> Array:
     """Return `bias` as an array of floats."""
+    if is_tensor(bias):
+        bias = view(bias, "bias")
     array = as_ndarray(bias, "bias")
     if array.dtype.kind in "iub" and isinstance(bias, np.ndarray):
         raise DtypeError(
@@ -217,6 +231,8 @@ def check_q_offset(
             f"differ; got None. Use 0 for top-left (torch, JAX, Keras) or {corner} for "
             "bottom-right (FlashAttention, MLX).",
         )
+    if is_tensor(q_offset):
+        q_offset = view(q_offset, "q_offset")
     alone = isinstance(q_offset, (int, np.integer)) and not isinstance(q_offset, bool)
     if isinstance(q_offset, np.ndarray) and q_offset.ndim == 0 and q_offset.dtype.kind in "iu":
         q_offset, alone = int(q_offset), True
@@ -264,7 +280,7 @@ def check_window(window: Any) -> Window | None:
 
 
 def _check_number(given: Any, argument: str) -> float:
-    alone = isinstance(given, (int, float, np.generic, np.ndarray))
+    alone = isinstance(given, (int, float, np.generic, np.ndarray)) or is_tensor(given)
     array = as_ndarray(given, argument) if alone else None
     if array is None or array.ndim or not (array.dtype.kind in "iu" or array.dtype in FLOAT_DTYPES):
         raise DtypeError(argument, f"must be one number; got {type(given).__name__}. Pass a float.")

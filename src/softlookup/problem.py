@@ -5,9 +5,9 @@ leading axes as one, and options as arrays over that batch. Nothing is copied to
 leading axes with odd strides must be merged.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import Any
 
 import numpy as np
 
@@ -27,34 +27,6 @@ from softlookup.options import (
     check_window,
     lay_over,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-T = TypeVar("T")
-
-
-class _Once(Generic[T]):
-    """A property that is worked out once; without the lock of `functools.cached_property`.
-
-    A small lookup asks for a dozen sizes, and the lock of each took longer than its kernel.
-    """
-
-    def __init__(self, work_out: "Callable[[Problem], T]") -> None:
-        self.work_out, self.__doc__ = work_out, work_out.__doc__
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    @overload
-    def __get__(self, problem: None, owner: type) -> "_Once[T]": ...
-    @overload
-    def __get__(self, problem: "Problem", owner: type) -> T: ...
-    def __get__(self, problem: "Problem | None", owner: type) -> "T | _Once[T]":
-        if problem is None:
-            return self
-        found = problem.__dict__[self.name] = self.work_out(problem)
-        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +50,11 @@ class Problem:
         True may look; added to the scores.
     sinks : ndarray of shape (heads,) or None
         One logit a head in the denominator.
+    batch, heads, kv_heads, group, q_len, kv_len, head_dim, value_dim : int
+        The sizes: batch of all leading axes together, group of query heads that share a key head,
+        kv_len with its padding, value_dim 0 where no value was given.
+    dtype, compute_dtype : dtype
+        Of the inputs and the output; of sums, weights and facts.
     """
 
     query: Array
@@ -94,61 +71,35 @@ class Problem:
     scale: float
     softcap: float | None
     sinks: Array | None
+    batch: int = field(init=False)
+    heads: int = field(init=False)
+    kv_heads: int = field(init=False)
+    group: int = field(init=False)
+    q_len: int = field(init=False)
+    kv_len: int = field(init=False)
+    head_dim: int = field(init=False)
+    value_dim: int = field(init=False)
+    dtype: np.dtype[Any] = field(init=False)
+    compute_dtype: np.dtype[Any] = field(init=False)
 
-    @_Once
-    def batch(self) -> int:
-        """Return the number of batch entries, all leading axes together."""
-        return int(self.query.shape[0])
-
-    @_Once
-    def heads(self) -> int:
-        """Return the number of query heads."""
-        return int(self.query.shape[1])
-
-    @_Once
-    def kv_heads(self) -> int:
-        """Return the number of key and value heads."""
-        return int(self.key.shape[1])
-
-    @_Once
-    def group(self) -> int:
-        """Return the number of query heads that share a key head."""
-        return self.heads // self.kv_heads if self.kv_heads else 0
-
-    @_Once
-    def q_len(self) -> int:
-        """Return the number of queries."""
-        return int(self.query.shape[2])
-
-    @_Once
-    def kv_len(self) -> int:
-        """Return the number of keys, padding included."""
-        return int(self.key.shape[2])
-
-    @_Once
-    def head_dim(self) -> int:
-        """Return the size of a query and of a key."""
-        return int(self.query.shape[3])
-
-    @_Once
-    def value_dim(self) -> int:
-        """Return the size of a value; 0 where none was given."""
-        return 0 if self.value is None else int(self.value.shape[3])
-
-    @_Once
-    def dtype(self) -> np.dtype[Any]:
-        """Return the dtype of the inputs and of the output."""
-        return self.query.dtype
-
-    @_Once
-    def compute_dtype(self) -> np.dtype[Any]:
-        """Return the dtype of sums, weights and facts."""
-        return compute_dtype(self.dtype)
+    def __post_init__(self) -> None:
+        # beside the setters, which a frozen class refuses: once, since a small lookup asks often
+        sizes = vars(self)
+        sizes["batch"], sizes["heads"], sizes["q_len"], sizes["head_dim"] = self.query.shape
+        _, kv_heads, sizes["kv_len"], _ = self.key.shape
+        sizes["kv_heads"] = kv_heads
+        sizes["group"] = self.heads // kv_heads if kv_heads else 0
+        sizes["value_dim"] = 0 if self.value is None else self.value.shape[3]
+        sizes["dtype"] = dtype = self.query.dtype
+        sizes["compute_dtype"] = compute_dtype(dtype)
 
     def restore(self, array: Array) -> Array:
         """Give `array` (batch, heads, ...) the caller's leading axes, C-contiguous."""
+        array = np.ascontiguousarray(array)
+        if len(self.batch_shape) == 1:  # one axis for the batch, as here
+            return array
         lead = self.batch_shape if self.plain else (*self.batch_shape, array.shape[1])
-        return np.ascontiguousarray(array).reshape((*lead, *array.shape[2:]))
+        return array.reshape((*lead, *array.shape[2:]))
 
     def need_value(self) -> Array:
         """Return the value, or refuse: it may be left out only where no output is wanted."""
@@ -184,7 +135,7 @@ def _overlay_of_head(overlay: Overlay | None, batch: slice, head: slice) -> Over
     if overlay is None:
         return None
     part = overlay.tile(batch, head, slice(None), slice(None))
-    return Overlay(part, np.zeros(1, np.int64))
+    return Overlay(part, np.zeros(1, np.int64), overlay.given[-2:])
 
 
 def build_problem(
@@ -209,23 +160,22 @@ def build_problem(
     ShapeError, OptionError, DtypeError
         One sentence with the real numbers and the next step; `.argument` names the culprit.
     """
-    arrays = [as_floats(query, "query"), as_floats(key, "key")]
+    query, key = as_floats(query, "query"), as_floats(key, "key")
     if value is not None:
-        arrays.append(as_floats(value, "value"))
-    _check_arrays(*arrays)
-    plain = arrays[0].ndim == 2
-    batch_shape = arrays[0].shape[:-3]
-    q_len, kv_len = arrays[0].shape[-2], arrays[1].shape[-2]
-    heads = 1 if plain else arrays[0].shape[-3]
-    four = [_with_four_axes(array) for array in arrays]
+        value = as_floats(value, "value")
+    _check_arrays(query, key, value)
+    plain, batch_shape = query.ndim == 2, query.shape[:-3]
+    query, key = _with_four_axes(query), _with_four_axes(key)
+    _, heads, q_len, head_dim = query.shape
+    kv_len = key.shape[2]
     sides, looks_back = check_window(window), check_flag(causal, "causal")
-    full = (*batch_shape, q_len, kv_len) if plain else (*batch_shape, heads, q_len, kv_len)
+    full = (*batch_shape, *(() if plain else (heads,)), q_len, kv_len)
     lens = check_kv_lens(kv_lens, batch_shape, kv_len)
     asked = "causal" if looks_back else "window" if sides is not None else None
     return Problem(
-        query=four[0],
-        key=four[1],
-        value=four[2] if value is not None else None,
+        query=query,
+        key=key,
+        value=None if value is None else _with_four_axes(value),
         batch_shape=batch_shape,
         plain=plain,
         causal=looks_back,
@@ -241,22 +191,26 @@ def build_problem(
         mask=None if mask is None else lay_over(check_mask(mask), "mask", full, plain),
         bias=None if bias is None else lay_over(check_bias(bias), "bias", full, plain),
         kv_lens=lens,
-        scale=check_scale(scale, four[0].shape[3]),
+        scale=check_scale(scale, head_dim),
         softcap=check_softcap(softcap),
         sinks=None if sinks is None else check_sinks(sinks, heads, plain),
     )
 
 
 def _with_four_axes(array: Array) -> Array:
+    if array.ndim == 4:
+        return array
     if array.ndim == 2:
         return array[None, None]
     return array.reshape(prod(array.shape[:-3]), *array.shape[-3:])  # not -1: an axis may be 0
 
 
-def _check_arrays(query: Array, key: Array, value: Array | None = None) -> None:
-    named = {"query": query, "key": key} | ({} if value is None else {"value": value})
-    for argument, array in named.items():
-        _check_alike(array, argument, query)
+def _check_arrays(query: Array, key: Array, value: Array | None) -> None:
+    if query.ndim < 2:
+        raise _too_few_axes(query, "query")
+    _check_alike(key, "key", query)
+    if value is not None:
+        _check_alike(value, "value", query)
     if key.shape[-1] != query.shape[-1]:
         raise ShapeError(
             "key",
@@ -276,11 +230,7 @@ def _check_arrays(query: Array, key: Array, value: Array | None = None) -> None:
 def _check_alike(array: Array, argument: str, query: Array) -> None:
     """Check what query, key and value share: their dtype and their leading axes."""
     if array.ndim < 2:
-        raise ShapeError(
-            argument,
-            "must have at least 2 axes, (length, dim); got shape "
-            f"{array.shape}. One vector is {argument}[None].",
-        )
+        raise _too_few_axes(array, argument)
     if array.dtype != query.dtype:
         raise DtypeError(
             argument,
@@ -300,6 +250,14 @@ def _check_alike(array: Array, argument: str, query: Array) -> None:
             f"{array.shape[:-3]} (shape {array.shape}). Leading axes are not broadcast: use "
             "numpy.broadcast_to.",
         )
+
+
+def _too_few_axes(array: Array, argument: str) -> ShapeError:
+    return ShapeError(
+        argument,
+        "must have at least 2 axes, (length, dim); got shape "
+        f"{array.shape}. One vector is {argument}[None].",
+    )
 
 
 def _check_heads(query: Array, key: Array, value: Array | None) -> None:

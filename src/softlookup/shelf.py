@@ -3,7 +3,7 @@
 import difflib
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -30,12 +30,15 @@ class Item:
         Where it comes from.
     load : callable
         Returns the capture.
+    path : Path, optional
+        The file that a caller named; what is worked out from it may be kept beside it.
     """
 
     id: str
     title: str
     source: Source
     load: Callable[[], Capture]
+    path: Path | None = None
 
 
 def ready() -> tuple[Item, ...]:
@@ -73,7 +76,7 @@ def find(what: str | os.PathLike[str]) -> Item:
                 what,
                 f"must be {words} or a file; there is no such file. Did you mean {near[0]!r}?",
             )
-    return given(load(what), "file")
+    return replace(given(load(what), "file"), path=Path(what).absolute())
 
 
 def shelf_of(first: Item) -> tuple[Item, ...]:

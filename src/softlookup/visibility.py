@@ -104,12 +104,21 @@ def visible(problem: Problem, tile: Tile, limits: Limits | None = None) -> BoolA
     """
     limits = limits or row_limits(problem, tile.batch, tile.rows)
     sees = None if limits is None else _within(limits, indices(tile.keys, problem.kv_len))
+    shown = laid_over(problem, tile)
+    if shown is not None:
+        sees = shown if sees is None else sees & shown
+    return None if sees is None or sees.all() else sees
+
+
+def laid_over(problem: Problem, tile: Tile) -> BoolArray | None:
+    """Return what mask and bias leave of a tile, None where there is neither; as `visible`."""
+    sees: BoolArray | None = None
     for overlay in (problem.mask, problem.bias):
         if overlay is not None:
             over = overlay_tile(problem, overlay, tile)
             shown = over if over.dtype == np.bool_ else ~np.isneginf(over)
             sees = shown if sees is None else sees & shown
-    return None if sees is None or sees.all() else sees
+    return sees
 
 
 def _within(limits: Limits, keys: IntArray) -> BoolArray | None:

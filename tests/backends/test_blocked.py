@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import cases
+import slopes
 import softlookup as sl
 from agreement import assert_agrees, assert_answer, assert_same_bits, assert_weights
 from cases import Case
@@ -35,6 +36,17 @@ def test_every_case_in_many_small_tiles(name):
     assert_answer(answer, cases.exact(name), cases.naive(name), narrow)
     assert_same_bits(look.attend(), answer.out)
     assert_weights(look.weights(), cases.exact(name), narrow)
+
+
+@pytest.mark.parametrize("small_tiles", [(3, 2)], indirect=True)
+@pytest.mark.usefixtures("small_tiles")
+@pytest.mark.parametrize("name", SMALL)
+def test_gradients_of_every_case_in_many_small_tiles(name):
+    call = cases.build(name)
+    out_grad, lse_grad = slopes.draw(call, np.random.default_rng(17))
+    look = sl.Lookup(*call.arrays, **call.options, backend="blocked")
+    found = look.gradients(out_grad, lse_grad=lse_grad)
+    slopes.assert_gradients(found, call, out_grad, lse_grad)
 
 
 @pytest.mark.usefixtures("small_tiles")

@@ -63,6 +63,18 @@ def test_no_number_of_threads_changes_a_bit(isa, case, dtype, monkeypatch):
         assert_same_bits(look.attend(), alone.out)
 
 
+def test_tiles_that_take_turns_change_no_bit(isa, monkeypatch):
+    # more tiles than ranges of `received`, whose cells 16 threads have no room for at once
+    rng = np.random.default_rng(7)
+    keys = rng.standard_normal((1, 1, 90_000, 8), np.float32)
+    look = sl.Lookup(keys[:, :, :1000], keys, keys, causal=True, q_offset=89_000, backend="cpu")
+    monkeypatch.setenv(machine.THREADS, "1")
+    alone = look.inspect(**EVERY)
+    monkeypatch.setenv(machine.THREADS, "16")
+    for one, other in zip(facts_of(alone), facts_of(look.inspect(**EVERY)), strict=True):
+        assert_same_bits(one, other)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("case", CASES)
 def test_a_row_alone_has_the_bits_it_has_among_others(isa, case, dtype):

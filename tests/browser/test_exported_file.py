@@ -115,9 +115,19 @@ def test_a_file_answers_what_the_session_answers(bundle_page, name):
             assert_same_bytes(op, letters, blob, expected, where)
 
 
+@pytest.mark.parametrize("op", ["map", "tile", "strongest", "profile", "head"])
+def test_a_file_works_out_no_map_and_says_so(bundle_page, op):
+    block = block_of(given(CAPTURES["plain"](), "lookup"))
+    ((told, _),) = json.loads(bundle_page.evaluate(ASK, [block, [[op, {"head": "0"}]]]))
+    assert (told["ok"], told["argument"]) == (False, op)
+    assert "worked out by the program" in told["error"]
+    assert "softlookup show" in told["error"]
+
+
 def assert_same_answer(op, told, expected, where):
     if op == "info":
         expected["shelf"] = expected["shelf"][:1]
+        expected["modes"] = ["steps", "heads"]
     if op in ("overview", "facts"):  # the session's come from a float32 kernel, and say so
         assert told.pop("backend") == "this page, float64"
         expected.pop("backend")

@@ -100,6 +100,14 @@ def test_received_is_per_query_head_and_per_kv_head(backend):
     np.testing.assert_allclose(found.received_per_kv_head, per_kv_head, rtol=1e-13)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_received_per_head_and_per_kv_head_are_arrays_of_their_own(backend, dtype):
+    three = np.random.default_rng(0).standard_normal((3, 2, 5, 7)).astype(dtype)
+    found = sl.Lookup(*three, backend=backend).inspect(received=True)  # as many heads as kv heads
+    np.testing.assert_array_equal(found.received, found.received_per_kv_head)
+    assert not np.shares_memory(found.received, found.received_per_kv_head)
+
+
 def test_received_from_some_rows_by_positions_and_by_bools(backend):
     weights = np.array([[0.5, 0.5], [0.25, 0.75], [0.125, 0.875]])
     some = of_weights(weights, backend)

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 HEAVY = ("torch", "transformers", "triton", "dask", "anywidget", "typer", "click", "starlette",
-         "uvicorn", "rich", "safetensors", "onnx", "asyncio", "http.server")  # fmt: skip
+         "uvicorn", "rich", "safetensors", "onnx", "asyncio", "http.server", "PIL")  # fmt: skip
 PROGRAM = """
 import sys
 import numpy as np

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from map_refusals import MAPS
 
 import softlookup as sl
 from captured import two_stacks
@@ -52,6 +53,10 @@ SMALL = {"query": _zeros(3, 4), "key": _zeros(5, 4), "value": _zeros(5, 4)}
 
 def _look(**asked):
     return lambda: sl.Lookup(**SMALL).inspect(**asked)
+
+
+def _grad(out_grad, **more):
+    return lambda: sl.Lookup(**SMALL).gradients(out_grad, **more)
 
 
 REFUSALS = {
@@ -234,6 +239,13 @@ REFUSALS = {
     "a capture where none can be": (lambda: TWO.save("none/x.safetensors"), FileError,
         "none/x.safetensors", ["cannot be written", "Choose another place"]),
     # facts
+    "out_grad of another shape": (_grad(_zeros(4, 3)), ShapeError, "out_grad",
+        ["output's shape (3, 4)", "got (4, 3)"]),
+    "out_grad as a text": (_grad("ones"), DtypeError, "out_grad", ["str"]),
+    "lse_grad of another shape": (_grad(_zeros(3, 4), lse_grad=_zeros(3, 1)), ShapeError,
+        "lse_grad", ["lse's shape (3,)", "got (3, 1)"]),
+    "gradients without a value": (lambda: sl.Lookup(_zeros(3, 4), _zeros(5, 4)).gradients(
+        _zeros(3, 4)), OptionError, "value", ["left out", "Pass value"]),
     "entropy as a number": (_look(entropy=1), DtypeError, "entropy", ["True or False", "got 1"]),
     "top as a flag": (_look(top=True), DtypeError, "top", ["integer", "True", "top=8"]),
     "top 0": (_look(top=0), OptionError, "top", ["1 ... ", "got 0", "Leave it out"]),
@@ -270,6 +282,7 @@ REFUSALS = {
         distance=True), OptionError, "q_offset", ["128", "160", "kv_lens - q_len"]),
     "a trace of everything": (lambda: sl.Lookup(_zeros(4096, 2), _zeros(4096, 2)).trace(),
         OptionError, "rows", ["4096 rows", "16,777,216"]),
+    **MAPS,
 }  # fmt: skip
 ROOT = {
     FileError: ValueError,
@@ -323,6 +336,16 @@ def test_a_fact_of_another_name_is_told_what_it_is_called_here(name, meant):
     with pytest.raises(errors.OptionNameError, match=f"Did you mean {meant}=") as refused:
         sl.Lookup(**SMALL).inspect(**{name: True})
     assert refused.value.argument == name
+
+
+def test_other_errors_of_type_stay_what_they_are():
+    with pytest.raises(TypeError, match="'value'") as missing:
+        sl.attend(Q, K, causal=True)
+    assert not isinstance(missing.value, errors.OptionNameError)
+    with pytest.raises(errors.OptionNameError, match="causal=True"):
+        sl.attend(Q, K, is_causal=True)  # the name comes first: it is what must be mended
+    with pytest.raises(DtypeError, match="causal"):
+        sl.attend(Q, K, V, causal=1)
 
 
 def test_what_other_names_are_told_is_an_option_that_exists():

@@ -41,12 +41,12 @@ def _option(draw, name, rng, batch, shape):
 
 
 @st.composite
-def calls(draw, without=(), always=(), square=False, most_keys=70):
+def calls(draw, *, without=(), always=(), square=False, most_keys=70, most_queries=9):
     """Draw a lookup whose options leave out `without` and hold `always`."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1), label="seed"))
     batch = draw(st.sampled_from([(), (1,), (2,), (2, 2)]))
     kv_heads, group = draw(st.integers(1, 3)), draw(st.integers(1, 3))
-    q_len = draw(st.integers(1, 9))
+    q_len = draw(st.integers(1, most_queries))
     kv_len = q_len if square else draw(st.integers(0, most_keys))
     head_dim, value_dim = draw(st.integers(0, 9)), draw(st.integers(1, 5))
     dtype = DTYPES[draw(st.sampled_from(list(DTYPES)))]

@@ -32,3 +32,28 @@ def overview(session, **args):
     shape = len(told["heads"]), told["rows"], told["columns"]
     assert len(blob) == 4 * math.prod(shape)
     return told, np.frombuffer(blob, "<f4").reshape(shape)
+
+
+def finish(session, op="map", **args):
+    """Ask with work=1 until all is done; return the last answer, and how often was asked."""
+    for asked in range(1, 10_000):
+        told = ask(session, op, work=1, **args)
+        assert told.get("ok") is not False, told
+        if told["done"] == told["of"]:
+            return told, asked
+    raise AssertionError("it never ends")
+
+
+def tile(session, **args):
+    """Return the JSON and the codes of each pool, (pools, rows, columns)."""
+    told, blob = ask(session, "tile", **args)
+    shape = 2, told["rows"], told["columns"]
+    assert len(blob) == math.prod(shape)
+    return told, np.frombuffer(blob, np.uint8).reshape(shape)
+
+
+def strip(session, **args):
+    """Return the JSON and the largest, smallest and mean numbers, (3, buckets)."""
+    told, blob = ask(session, "strip", **args)
+    assert len(blob) == 12 * told["buckets"]
+    return told, np.frombuffer(blob, "<f4").reshape(3, told["buckets"])

@@ -160,6 +160,7 @@ def test_nothing_hidden_takes_no_mask(tmp_path):
 def test_the_shelf_of_a_file_is_the_file(tmp_path):
     info = data_of(tmp_path, "sentence", layers=0)["info"]
     assert [item["id"] for item in info["shelf"]] == ["sentence"]
+    assert info["modes"] == ["steps", "heads"], "maps and tables need the session"
 
 
 # Choosing

@@ -69,7 +69,7 @@ def test_info_tells_layers_and_the_axes_they_share(session):
     assert (info["capture"], info["source"], info["modes"]) == (
         "given",
         "lookup",
-        ["steps", "heads"],
+        ["steps", "heads", "map", "table"],
     )
     assert info["title"] == "two stacks ⟨d800⟩"
     assert info["about"] == {
@@ -248,8 +248,17 @@ NAMES = (
     "words",
     "query",
     "top",
+    "key",
+    "level",
+    "i",
+    "j",
+    "count",
+    "axis",
+    "span",
+    "buckets",
+    "work",
 )
-GIVEN = ("0", "1", "2", "mean", "0:2", "1:3", "0,1", "given", "lesson", "causal")
+GIVEN = ("queries", "keys", "0", "1", "2", "mean", "0:2", "1:3", "0,1", "given", "lesson", "causal")
 
 
 @given(

@@ -14,6 +14,8 @@ import { spotBeside } from "./tokens_layout.js";
 /** @typedef {(scene: Scene, argument: string) => Changes} Action */
 
 const FIRST = ORDER[0];
+/** @type {readonly import("./types.js").ViewName[]} */
+const VIEWS = ["steps", "heads", "map", "table"];
 
 /** @param {Scene} scene @param {number} row @returns {Changes} */
 function pickQuery({ state, tokens }, row) {
@@ -305,7 +307,7 @@ export const ACTIONS = {
   layer: ({ state }) => ({ layer: !state.layer, focus: state.layer ? undefined : "layer" }),
   section: ({ state }, to) => ({ section: sectionFrom(state, to), focus: "article" }),
   view: (_, to) => ({
-    view: to === "heads" ? "heads" : "steps",
+    view: VIEWS.find((name) => name === to) ?? "steps",
     hover: null,
     point: null,
     focus: "top",

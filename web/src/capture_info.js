@@ -6,6 +6,7 @@
 /** @typedef {import("./types.js").State} State */
 
 const SMALL = 12; // tokens: more, and several heads open as heads
+const LONG = 1024; // tokens: more, and a head opens as a map
 
 /**
  * @param {CaptureInfo} capture
@@ -46,12 +47,25 @@ export function infoOf(capture, stage, batch) {
 }
 
 /**
- * Several layers, or several heads over many tokens, are looked at as heads first.
+ * Is a head of that layer looked at as a map?
+ * @param {CaptureInfo} capture
+ * @param {number} stage
+ */
+export function isLong({ layers, modes }, stage) {
+  const { q_len, kv_len } = layers[stage].sizes;
+  return Math.max(q_len, kv_len) > LONG && Boolean(modes?.includes("map"));
+}
+
+/**
+ * Long texts are looked at as maps first; several layers, or several heads over many tokens, as
+ * heads.
  * @param {CaptureInfo} capture
  * @returns {import("./types.js").ViewName}
  */
-export function firstView({ layers }) {
+export function firstView(capture) {
+  const { layers } = capture;
   const { heads, q_len, kv_len } = layers[0].sizes;
+  if (isLong(capture, 0)) return "map";
   const many = heads > 1 && Math.max(q_len, kv_len) > SMALL;
   return layers.length > 1 || many ? "heads" : "steps";
 }
@@ -80,8 +94,24 @@ export function settled(before, changes) {
     key: state.key !== null && state.key < kv_len ? state.key : null,
     mark: inside(state.mark, q_len, kv_len),
     point: null,
+    map: heldMap(state.map, q_len, kv_len),
   };
 }
+
+/**
+ * The same place in another head, where that has it.
+ * @param {State["map"]} map
+ * @param {number} rows
+ * @param {number} keys
+ * @returns {State["map"]}
+ */
+const heldMap = (map, rows, keys) => ({
+  ...map,
+  aim: null,
+  tour: null,
+  lock: inside(map.lock, rows, keys),
+  marks: map.marks.filter(({ query, key }) => query < rows && key < keys),
+});
 
 /** @param {import("./types.js").Pair | null} pair @param {number} rows @param {number} keys */
 const inside = (pair, rows, keys) => (pair && pair[0] < rows && pair[1] < keys ? pair : null);

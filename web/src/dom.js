@@ -32,19 +32,41 @@ export function h(tag, props = {}, ...children) {
 
 /**
  * Make `parent` hold `wanted`, keeping the elements that are there already: focus, typed text,
- * scroll positions and what a person has opened stay.
+ * scroll positions and what a person has opened stay. What has a data-key is found wherever it
+ * stood.
  * @param {Node} parent
  * @param {Node[]} wanted
  */
 export function patch(parent, wanted) {
+  /** @type {Map<string, Node> | null} */
+  let elsewhere = null; // needed only where something moved
   wanted.forEach((node, i) => {
-    const old = parent.childNodes[i];
+    let old = parent.childNodes[i];
+    if (old && !alike(old, node)) {
+      elsewhere ??= keyedFrom(parent, i);
+      const moved = elsewhere.get(keyOf(node));
+      if (moved && alike(moved, node)) {
+        parent.insertBefore(moved, old);
+        old = /** @type {ChildNode} */ (moved);
+      }
+    }
+    elsewhere?.delete(keyOf(node)); // it has its place
     if (!old) parent.appendChild(node);
     else if (!alike(old, node)) parent.replaceChild(node, old);
     else if (old instanceof Element && node instanceof Element) patchElement(old, node);
     else if (old.nodeValue !== node.nodeValue) old.nodeValue = node.nodeValue;
   });
   while (parent.childNodes.length > wanted.length) parent.lastChild?.remove();
+}
+
+/** @param {Node} node */
+const keyOf = (node) => (node instanceof Element && node.getAttribute("data-key")) || "";
+
+/** The children of `parent` from one on that have a data-key, by it.
+ * @param {Node} parent @param {number} from */
+function keyedFrom(parent, from) {
+  const found = [...parent.childNodes].slice(from).filter((node) => keyOf(node) !== "");
+  return new Map(found.map((node) => [keyOf(node), /** @type {Node} */ (node)]));
 }
 
 /** @param {Node} a @param {Node} b */
@@ -59,13 +81,16 @@ const PAINTED = new Set(["style", "width", "height"]); // belong to whoever pain
 
 /** @param {Element} old @param {Element} node */
 function patchElement(old, node) {
+  const as = node.getAttribute("data-as"); // all that the element is drawn from, where that is told
+  if (as !== null && as === old.getAttribute("data-as")) return;
   const own = old instanceof HTMLCanvasElement ? PAINTED : STYLED;
   const typed = old.getAttribute("value") !== node.getAttribute("value");
   for (const { name } of [...old.attributes]) {
     if (!own.has(name) && name !== "open" && !node.hasAttribute(name)) old.removeAttribute(name);
   }
   for (const { name, value } of [...node.attributes]) {
-    if (!own.has(name) && old.getAttribute(name) !== value) old.setAttribute(name, value);
+    if (!own.has(name) && name !== "open" && old.getAttribute(name) !== value)
+      old.setAttribute(name, value);
   }
   if (old instanceof HTMLElement && node instanceof HTMLElement && own !== PAINTED)
     patchVars(old.style, node.style);

@@ -2,9 +2,12 @@
 import { ledgerText } from "./copy_text.js";
 import { hasLedger } from "./heads_scene.js";
 import { HostError } from "./host_error.js";
+import { mapErrands, pairText } from "./map_errands.js";
 import { movedTo } from "./first_state.js";
+import { profileErrands } from "./profile_errands.js";
 import { answerOf, judged, newTurn } from "./turns.js";
-import { saveGrid, exportCommand } from "./saving.js";
+import { saveGrid, saveTable, exportCommand } from "./saving.js";
+import { tableText } from "./table_csv.js";
 import { captureIn, fitsHash, fromHash } from "./url.js";
 
 /** @typedef {import("./types.js").State} State */
@@ -41,8 +44,26 @@ export function errands(page) {
     follow: (hash) => follow(page, hash),
     save: (kind) => void save(page, kind),
     "save-page": () => savePage(page),
+    "save-table": () => {
+      const table = page.table();
+      if (table) update({ notice: `Saved as ${saveTable(table)}.` });
+    },
+    ...mapErrands(page),
+    ...profileErrands(page),
     help: () => dialogs.help.showModal(),
     copy: () => {
+      const map = page.map();
+      if (map) {
+        const pair = pairText(map);
+        if (pair) void copy(page, pair.done, pair.text);
+        else update({ notice: "There is nothing to copy yet: hold a pair (L)." });
+        return;
+      }
+      const table = page.table();
+      if (table) {
+        void copy(page, "The table is copied, as it stands.", tableText(table));
+        return;
+      }
       const text = ledgerText(page.scene());
       if (text) void copy(page, "The ledger is copied as text.", text);
       else update({ notice: "There is no ledger yet: open a head and pick a query." });
@@ -94,6 +115,8 @@ const exercised = ({ info }) =>
 
 /** @param {State} state @returns {import("./actions.js").Changes} */
 function stepsFrom(state) {
+  if (state.view === "map")
+    return state.picked ? { focus: "steps" } : { notice: "There are no steps yet: pick a query." };
   if (hasLedger(state)) return { focus: "steps" };
   const notice =
     state.open && state.picked

@@ -1,7 +1,9 @@
 import { firstView, infoOf } from "./capture_info.js";
+import { firstMap } from "./map_url.js";
 import { opensWhole } from "./scene.js";
 import { loadProgress, newTurn } from "./turns.js";
 import { fromHash } from "./url.js";
+import { TABLE_AT_FIRST } from "./url_table.js";
 
 /** @typedef {import("./types.js").CaptureInfo} CaptureInfo */
 /** @typedef {import("./types.js").State} State */
@@ -67,6 +69,8 @@ function placeIn(capture, found) {
     layer: false,
     cell: /** @type {import("./types.js").Pair} */ ([0, 0]),
     ...HEADS_AT_FIRST,
+    map: firstMap(),
+    table: TABLE_AT_FIRST,
     ...found,
   };
 }

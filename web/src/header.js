@@ -1,5 +1,6 @@
 import { h } from "./dom.js";
 import { readable } from "./readable.js";
+import { hasTable } from "./table_scene.js";
 
 /** @typedef {import("./types.js").State} State */
 
@@ -12,8 +13,14 @@ export function titleOf({ source, title }) {
   return title === "" ? "a lookup" : readable(title);
 }
 
+/** @type {Partial<Record<State["view"], string>>} */
+const COPIED = {
+  map: "copy the held pair as a line of a table",
+  table: "copy the table as text",
+};
+
 /** @param {State} state */
-export function header({ info, capture, view }) {
+export function header({ info, capture, view, inFile }) {
   const act = (
     /** @type {string} */ name,
     /** @type {string} */ text,
@@ -27,8 +34,8 @@ export function header({ info, capture, view }) {
     h(
       "span",
       { class: "acts" },
-      (info.source !== "lesson" || view === "heads") && views(view),
-      act("copy", "copy", "copy the ledger as text"),
+      (info.source !== "lesson" || view !== "steps") && views(view, hasTable(capture) && !inFile),
+      act("copy", "copy", COPIED[view] ?? "copy the ledger as text"),
       act("link", "link", "copy a link to this place"),
       act("help", "?", "all keys"),
     ),
@@ -71,8 +78,8 @@ function shelf({ shelf: items, capture, source, title }) {
   return h("nav", { class: "shelf", "aria-label": "what can be opened" }, buttons);
 }
 
-/** @param {State["view"]} view */
-function views(view) {
+/** @param {State["view"]} view @param {boolean} table  there are several heads to compare */
+function views(view, table) {
   const one = (/** @type {State["view"]} */ name, /** @type {string} */ label) =>
     h(
       "button",
@@ -88,6 +95,8 @@ function views(view) {
   return h(
     "span",
     { class: "choice", role: "group", "aria-label": "view" },
+    one("map", "one head as one picture, from the whole to a single weight"),
+    table && one("table", "all heads, as numbers to sort"),
     one("heads", "all heads, as pictures"),
     one("steps", "one head, step by step"),
   );

@@ -78,6 +78,15 @@ function ledgerOf({ ledger, state }) {
       "A mean of several heads has no steps of its own: choose “this head” for the ledger of a row.",
     );
   }
+  return rowSteps(ledger, state);
+}
+
+/**
+ * Every step of the picked row, and its vectors.
+ * @param {import("./scene.js").Scene} ledger
+ * @param {import("./types.js").State} state
+ */
+export function rowSteps(ledger, state) {
   const point = pointOf(ledger);
   const lights = ledger.record && point && lightsOf(ledger.record, point, state.reading);
   return h(

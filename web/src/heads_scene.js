@@ -88,7 +88,7 @@ export function headsScene(state, source) {
 export const hasLedger = ({ open, picked, average }) => open && picked && average === "none";
 
 /** As the numbers came, with every step.  @param {State} state @param {Source} source */
-function ledgerScene(state, source) {
+export function ledgerScene(state, source) {
   const scene = sceneOf({ ...state, step: "reads", edits: {}, scaled: true }, source);
   const column = state.follow ? (scene.record?.keys.indexOf(state.key ?? -1) ?? -1) : -1;
   if (column < 0) return scene;

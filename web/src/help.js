@@ -36,7 +36,36 @@ const HEAD_KEYS = [
   [["S"], "to the steps of the picked row, below"],
   [["Escape"], "back to the thumbnails"],
   [["V"], "heads or steps"],
+  [["M"], "the map of the opened head"],
   [["C"], "copy the ledger as text"],
+  [["L"], "copy a link to this place"],
+];
+
+/** @type {readonly [string[], string][]} */
+const MAP_KEYS = [
+  [["←", "→", "↑", "↓"], "move; with Shift by one token"],
+  [["+", "−", "0"], "nearer, farther, the whole head (also the wheel; a double click: nearer)"],
+  [["L"], "hold the read-out, or let it go (also a click)"],
+  [["Enter"], "pick the query and key of the read-out: lists and steps"],
+  [["G"], "go to a query and a key: positions, or tokens"],
+  [["S"], "fly to the strongest link in view, and hold it; again: to the next"],
+  [["M"], "strongest weight or share"],
+  [["B"], "keep this place as a bookmark"],
+  [[",", "."], "the query before, the query after"],
+  [["T"], "to the steps of the picked row, below"],
+  [["Escape"], "close, let go, pick none"],
+  [["V"], "the view of heads"],
+  [["C"], "copy the held pair as a line of a table"],
+  [["K"], "copy a link to this place"],
+];
+
+/** @type {readonly [string[], string][]} */
+const TABLE_KEYS = [
+  [["↑", "↓"], "among the rows (Home, End: first and last)"],
+  [["Enter"], "open the head of the row; on a heading: sort by it, again: the other way round"],
+  [["P"], "hold, or go on working out heads"],
+  [["V"], "the view of heads"],
+  [["C"], "copy the table as text"],
   [["L"], "copy a link to this place"],
 ];
 
@@ -54,10 +83,24 @@ const WORDS = [
   ],
   [
     "token-before share",
-    "the weight that each query gives to the token just before it, as a mean over the " +
-      "queries",
+    "the weight that each query gives to the token just before it, as a mean over the " + "queries",
+  ],
+  [
+    "mean distance",
+    "how many tokens away the keys stand that a query reads, each by its weight; a mean over the " +
+      "queries that see a key",
+  ],
+  [
+    "special, punctuation, spaces, words",
+    "the weight of all keys of that kind together, as a mean over the queries that see two keys or " +
+      "more; special: what a tokenizer puts around a text, and padding. The first token counts apart",
   ],
   ["received", "what a key gets from all queries together"],
+  [
+    "strongest, share",
+    "what a cell of a map shows: its largest single weight; or what its queries read there, summed " +
+      "over its keys and averaged over its queries, so that a row of shares adds up to 1",
+  ],
   [
     "sink",
     "a share that a learned sink takes: no key reads it. Only models that learned sinks " +
@@ -101,6 +144,10 @@ export function helpDialog() {
     h("table", {}, h("tbody", {}, rows(KEYS))),
     h("h2", {}, "In the view of heads"),
     h("table", {}, h("tbody", {}, rows(HEAD_KEYS))),
+    h("h2", {}, "In the view of the map"),
+    h("table", {}, h("tbody", {}, rows(MAP_KEYS))),
+    h("h2", {}, "In the table of all heads"),
+    h("table", {}, h("tbody", {}, rows(TABLE_KEYS))),
     h("h2", {}, "Words"),
     h("table", {}, h("tbody", {}, meanings)),
     h("form", { method: "dialog" }, h("button", { class: "plain" }, "Close")),
@@ -131,6 +178,42 @@ export function headsFooter() {
     [["W"], "words"],
     [["F"], "colours"],
     [["Escape"], "thumbnails"],
+    [["?"], "all keys"],
+  ]);
+  return h(
+    "footer",
+    {},
+    pairs.map(([keys, text]) => h("span", {}, keysOf(keys), ` ${text}`)),
+  );
+}
+
+/** The first few keys of the map view. */
+export function mapFooter() {
+  const pairs = /** @type {[string[], string][]} */ ([
+    [["←", "→", "↑", "↓"], "move"],
+    [["+", "−", "0"], "near, far, whole"],
+    [["L"], "hold"],
+    [["Enter"], "pick"],
+    [["G"], "go to"],
+    [["S"], "strongest in view"],
+    [["M"], "strongest or share"],
+    [["B"], "bookmark"],
+    [["?"], "all keys"],
+  ]);
+  return h(
+    "footer",
+    {},
+    pairs.map(([keys, text]) => h("span", {}, keysOf(keys), ` ${text}`)),
+  );
+}
+
+/** The first few keys of the table. */
+export function tableFooter() {
+  const pairs = /** @type {[string[], string][]} */ ([
+    [["↑", "↓"], "row"],
+    [["Enter"], "open; sort, on a heading"],
+    [["P"], "hold, go on"],
+    [["V"], "heads"],
     [["?"], "all keys"],
   ]);
   return h(

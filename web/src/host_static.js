@@ -29,6 +29,16 @@ const OPERATIONS = {
   grid: { names: [...HEAD, "like", "rows", "keys", "words"], answer: grid },
   facts: { names: [...HEAD, "like"], answer: facts },
   everywhere: { names: ["capture", "layer", "batch", "query"], answer: everywhere },
+  ...byProgram({
+    map: ["work"],
+    tile: ["level", "i", "j"],
+    at: ["query", "key"],
+    block: ["rows", "keys"],
+    strongest: ["rows", "keys", "count"],
+    profile: ["work"],
+    strip: ["axis", "span", "buckets"],
+    head: ["work"],
+  }),
   lesson: { names: [], answer: ({ data }) => only(data.lesson) },
   exercise: { names: ["skill", "seed"], answer: () => noQuestions("exercise") },
   check: { names: ["skill", "seed", "answer"], answer: () => noQuestions("check") },
@@ -74,6 +84,29 @@ function openText(text) {
   } catch {
     throw new HostError("The numbers in this file are damaged. Export it again.", "refused");
   }
+}
+
+/**
+ * What a file does not work out.
+ * @param {Record<string, string[]>} ops  what they take beside the head
+ * @returns {Record<string, {names: string[], answer: Answering}>}
+ */
+function byProgram(ops) {
+  return Object.fromEntries(
+    Object.entries(ops).map(([op, names]) => [
+      op,
+      { names: [...HEAD, ...names], answer: () => noMaps(op) },
+    ]),
+  );
+}
+
+/** @param {string} op @returns {never} */
+function noMaps(op) {
+  return refuse(
+    op,
+    "maps, and the table of all heads, are worked out by the program, not by a file. " +
+      "Run softlookup show.",
+  );
 }
 
 /** @param {string} op @returns {never} */

@@ -1,7 +1,8 @@
 // Which key does what. A key that is typed into a field belongs to the field.
+import { mapAction } from "./map_keys.js";
 
 /** @type {Record<string, string>} */
-const ARROWS = {
+export const ARROWS = {
   ArrowLeft: "left",
   ArrowRight: "right",
   ArrowUp: "up",
@@ -61,6 +62,7 @@ const HEADS = {
   r: ["reading", "other"],
   c: ["copy", ""],
   l: ["link", ""],
+  m: ["view", "map"],
   v: ["view", "steps"],
   "?": ["help", ""],
   Escape: ["leave", ""],
@@ -92,8 +94,13 @@ export function actionOf(event, target, view) {
     if (key === "Enter") return ["commit", /** @type {HTMLInputElement} */ (target).value];
     return key === "Escape" ? ["cancel", ""] : null;
   }
-  if (target?.matches("input, select, textarea")) return key === "Escape" ? ["ledger", ""] : null;
+  if (target?.matches("input, select, textarea")) {
+    if (key !== "Escape") return null;
+    return view === "map" ? ["map-leave", ""] : ["ledger", ""];
+  }
   if (view === "heads") return headsAction(event, target);
+  if (view === "map") return mapAction(event, target);
+  if (view === "table") return tableAction(event, target);
   const pressed = target?.matches("button") ?? false;
   if (key === " ") return event.shiftKey ? ["back", ""] : pressed ? null : ["next", ""];
   if (key in ARROWS) return [moved(target), ARROWS[key]];
@@ -119,6 +126,30 @@ function headsAction({ key, shiftKey }, target) {
     return null;
   }
   return HEADS[key.length === 1 ? key.toLowerCase() : key] ?? null;
+}
+
+/** @type {Record<string, [string, string]>} */
+const TABLE = {
+  p: ["pause-table", ""],
+  c: ["copy", ""],
+  l: ["link", ""],
+  v: ["view", "heads"],
+  "?": ["help", ""],
+  Escape: ["row-move", ""],
+};
+
+/**
+ * @param {KeyboardEvent} event
+ * @param {Element | null} target
+ * @returns {[string, string] | null}
+ */
+function tableAction({ key }, target) {
+  if (key in ARROWS) {
+    if (target?.closest(ROVING)) return ["rove", ARROWS[key]];
+    const moves = !target || target.closest("table.heads-table tbody");
+    return moves ? ["row-move", ARROWS[key]] : null;
+  }
+  return TABLE[key.length === 1 ? key.toLowerCase() : key] ?? null;
 }
 
 /** @param {Element | null} target */

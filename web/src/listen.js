@@ -2,6 +2,7 @@
 import { markEdges } from "./edges.js";
 import { actionOf, jump, ROVING } from "./keys.js";
 import { clickedCell, pointed, unpointed } from "./listen_heads.js";
+import { listenToMap } from "./map_listen.js";
 
 /** @typedef {import("./types.js").State} State */
 
@@ -12,6 +13,8 @@ import { clickedCell, pointed, unpointed } from "./listen_heads.js";
  * @property {() => State} state
  * @property {(changes: Partial<State>) => void} glance  redraws only what follows the pointer
  * @property {() => import("./heads_scene.js").HeadsScene | null} heads
+ * @property {() => import("./map_scene.js").MapScene | null} map
+ * @property {import("./map_live.js").MapLife} life
  */
 
 /** @param {Event} event */
@@ -37,6 +40,7 @@ export function listen(root, shadow, hands) {
     ["pointermove", (event) => pointed(event, hands)],
   ];
   for (const [kind, listener] of inside) shadow.addEventListener(kind, listener, { signal });
+  listenToMap(root, hands, signal);
   root.addEventListener("pointerleave", () => gone(hands), { signal });
   shadow.addEventListener("scroll", () => markEdges(shadow), { signal, capture: true });
   root.ownerDocument.defaultView?.addEventListener("resize", () => markEdges(shadow), { signal });
@@ -64,9 +68,13 @@ function clicked(event, hands) {
  * @param {Event} event
  * @param {Hands} hands
  */
-function typed(event, { state, update }) {
+function typed(event, { act, state, update }) {
   const field = elementOf(event);
   if (!(field instanceof HTMLInputElement)) return;
+  const end = field.getAttribute("data-range");
+  if (end !== null) act("map-range", `${end}:${field.value}`);
+  const side = field.getAttribute("data-going");
+  if (side !== null) act("map-typed", `${side}:${field.value}`);
   const { turn } = state();
   const index = field.getAttribute("data-field");
   if (index !== null) {

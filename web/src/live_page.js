@@ -6,13 +6,19 @@ import { titleOf } from "./header.js";
 import { glanced } from "./head_part.js";
 import { headNeeds, headsScene } from "./heads_scene.js";
 import { HostError } from "./host_error.js";
-import { headsView, pageView } from "./page_view.js";
+import { MapLife } from "./map_live.js";
+import { mapNeeds } from "./map_scene.js";
+import { headsView, mapView, noMapView, pageView, tableView } from "./page_view.js";
 import { createPainter } from "./painter.js";
 import { writeHash } from "./place.js";
 import { needsOf, sceneOf } from "./scene.js";
+import { createTablePainter, heldRow } from "./table_painter.js";
+import { isTable, tableScene, tableSteps } from "./table_scene.js";
 
 /** @typedef {import("./types.js").State} State */
 /** @typedef {import("./actions.js").Changes} Changes */
+
+const PACE = 150; // milliseconds between two drawings of a table that fills
 
 /** Where the focus goes: the first of these that is there. */
 const FOCUS = /** @type {Record<string, string[]>} */ ({
@@ -28,6 +34,9 @@ const FOCUS = /** @type {Record<string, string[]>} */ ({
   steps: ["table.ledger [tabindex='0']", "#ledger-title"],
   thumb: [".thumb[tabindex='0']"],
   piece: [".piece[tabindex='0']"],
+  map: [".map-cells"],
+  row: [".row-open[tabindex='0']"],
+  going: ["input[data-going]"],
 });
 
 /**
@@ -35,6 +44,9 @@ const FOCUS = /** @type {Record<string, string[]>} */ ({
  * @property {() => State} state
  * @property {() => import("./scene.js").Scene} scene
  * @property {() => import("./heads_scene.js").HeadsScene | null} heads  null in the view of steps
+ * @property {() => import("./map_scene.js").MapScene | null} map  null in the other views
+ * @property {() => import("./table_scene.js").TableScene | null} table  null in the other views
+ * @property {MapLife} life  of the map
  * @property {(changes: Changes) => void} update
  * @property {(changes: Partial<State>) => void} glance  redraws only what follows the pointer
  * @property {(promise: Promise<unknown>) => Promise<void>} wait
@@ -51,31 +63,56 @@ const FOCUS = /** @type {Record<string, string[]>} */ ({
 export function livePage(root, shadow, page, source, first) {
   let state = first;
   let waiting = 0;
+  let pause = 0; // the timer until the table is drawn again; 0: none is running
   const paint = createPainter();
-  const heads = () => (state.view === "heads" ? headsScene(state, source) : null);
-  const scene = () => heads()?.ledger ?? sceneOf(state, source);
+  const paintTable = createTablePainter();
+  const life = new MapLife({
+    ...{ root, shadow, source, state: () => state, update: () => update({}) },
+    set: (next) => (state = next),
+    failed: (error) => update({ offline: sentenceOf(error) }),
+  });
+  const scenes = scenesOf(() => state, source, life);
+  const { heads, table } = scenes;
 
   /** @param {Promise<unknown>} promise */
   const wait = async (promise) => {
     waiting++;
     root.dataset.state = "loading";
     const asked = promise.then(() => null, sentenceOf);
-    update({ offline: await asked.finally(() => waiting--) });
+    const offline = await asked.finally(() => waiting--);
+    const steps = offline || state.offline ? [] : tableSteps(state, source);
+    if (!steps.length) {
+      update({ offline });
+      return;
+    }
+    ask(steps); // a table of many heads is not drawn for each of them
+    pause ||= Number(setTimeout(() => update({}), PACE));
+  };
+
+  /** @param {[string, import("./source.js").Args][]} needs */
+  const ask = (needs) => {
+    for (const [op, args] of needs)
+      if (!source.has(op, args) && !source.asking(op, args)) void wait(source.need(op, args));
   };
 
   /** @param {Changes} changes */
   const update = ({ focus, ...changes }) => {
     state = settled(state, changes);
+    clearTimeout(pause);
+    pause = 0;
+    const { nodes, needs } = scenes.view();
+    const found = heldRow(shadow);
+    patch(page, nodes);
+    found();
     const drawn = heads();
-    patch(page, drawn ? headsView(drawn) : pageView(sceneOf(state, source)));
     if (drawn) paint(shadow, drawn);
+    const tabled = table();
+    if (tabled) paintTable(shadow, tabled);
+    life.draw();
     markEdges(shadow);
     root.dataset.state = waiting ? "loading" : "ready";
     if (!state.going) announce(root, state);
-    const needs = drawn ? headNeeds(drawn, source) : needsOf(sceneOf(state, source));
-    for (const [op, args] of state.offline ? [] : needs) {
-      if (!source.has(op, args) && !source.asking(op, args)) void wait(source.need(op, args));
-    }
+    ask(state.offline ? [] : needs);
     if (focus) focusOn(shadow, focus);
   };
 
@@ -84,9 +121,39 @@ export function livePage(root, shadow, page, source, first) {
     state = { ...state, ...changes };
     const drawn = heads();
     if (drawn) follow(shadow, drawn, paint);
+    else if (state.view === "map") life.soon();
   };
 
-  return { state: () => state, scene, heads, update, glance, wait };
+  return { ...scenes, life, state: () => state, update, glance, wait };
+}
+
+/**
+ * What each view shows; null in the others.
+ * @param {() => State} state
+ * @param {import("./source.js").Source} source
+ * @param {MapLife} life
+ */
+function scenesOf(state, source, life) {
+  const heads = () => (state().view === "heads" ? headsScene(state(), source) : null);
+  const table = () => (isTable(state()) ? tableScene(state(), source) : null);
+  const map = () => life.scene();
+  const scene = () => heads()?.ledger ?? map()?.ledger ?? sceneOf(state(), source);
+
+  /** The open view, and what it needs.
+   * @returns {{nodes: Node[], needs: [string, import("./source.js").Args][]}} */
+  const view = () => {
+    const drawn = heads();
+    if (drawn) return { nodes: headsView(drawn), needs: headNeeds(drawn, source) };
+    const mapped = map();
+    if (mapped) return { nodes: mapView(mapped, life.desk), needs: mapNeeds(mapped) };
+    const tabled = table();
+    if (tabled) return { nodes: tableView(tabled), needs: tableSteps(state(), source) };
+    if (state().view === "map" || state().view === "table")
+      return { nodes: noMapView(state()), needs: [] };
+    const stepped = sceneOf(state(), source);
+    return { nodes: pageView(stepped), needs: needsOf(stepped) };
+  };
+  return { heads, table, map, scene, view };
 }
 
 /**

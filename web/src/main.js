@@ -12,10 +12,14 @@ import { httpHost } from "./host_http.js";
 import { hostOf, staticHost } from "./host_static.js";
 import { listen } from "./listen.js";
 import { livePage, sentenceOf } from "./live_page.js";
+import { MAP_ACTIONS, MAP_MOVES } from "./map_actions.js";
+import { MAP_CSS } from "./map_style.js";
 import { followHash, readHash } from "./place.js";
 import { problemOf, unedited } from "./problem.js";
 import { createSource, revive } from "./source.js";
 import { FIGURES_CSS } from "./style_figures.js";
+import { TABLE_ACTIONS } from "./table_actions.js";
+import { TABLE_CSS } from "./table_style.js";
 import { HEADS_CSS } from "./style_heads.js";
 import { DOCUMENT_CSS, PAGE_CSS } from "./style_page.js";
 import { captureIn } from "./url.js";
@@ -40,7 +44,9 @@ function sheetOf(css) {
  */
 export async function mount(root, host) {
   const shadow = root.attachShadow({ mode: "open" });
-  shadow.adoptedStyleSheets = [PAGE_CSS, FIGURES_CSS, HEAT_CSS, HEADS_CSS].map(sheetOf);
+  shadow.adoptedStyleSheets = [PAGE_CSS, FIGURES_CSS, HEAT_CSS, HEADS_CSS, MAP_CSS, TABLE_CSS].map(
+    sheetOf,
+  );
   const page = h("div", { class: "page" });
   shadow.append(page);
   root.dataset.state = "loading";
@@ -78,13 +84,24 @@ function start(root, shadow, page, host, first) {
   const source = createSource(host, first.info.limits.ledger_keys);
   const dialogs = { help: helpDialog(), copy: copyDialog() };
   shadow.append(dialogs.help, dialogs.copy);
-  const sized = { room: root.clientWidth, tall: innerHeight, theme: themeNow(), inFile: host.inFile ?? false };
+  const sized = {
+    room: root.clientWidth,
+    tall: innerHeight,
+    theme: themeNow(),
+    inFile: host.inFile ?? false,
+  };
   const live = livePage(root, shadow, page, source, { ...first, ...sized });
   const errand = errands({ ...live, source, dialogs });
   /** @param {string} name @param {string} argument */
   const act = (name, argument) => {
     const heads = name in HEAD_ACTIONS ? live.heads() : null;
+    const map = name.startsWith("map-") ? live.map() : null;
+    const table = name in TABLE_ACTIONS ? live.table() : null;
     if (name in errand) errand[name](argument);
+    else if (map && name in MAP_MOVES) live.life.look(MAP_MOVES[name](map, argument));
+    else if (map && name in MAP_ACTIONS)
+      live.update({ notice: "", ...MAP_ACTIONS[name](map, argument) });
+    else if (table) live.update({ notice: "", ...TABLE_ACTIONS[name](table, argument) });
     else if (heads) live.update({ notice: "", ...HEAD_ACTIONS[name](heads, argument) });
     else live.update({ notice: "", ...ACTIONS[name]?.(live.scene(), argument) });
   };

@@ -3,12 +3,14 @@ import { turnPart } from "./exercises.js";
 import { gridPart } from "./grid.js";
 import { header, notices } from "./header.js";
 import { headsMain } from "./heads_page.js";
-import { footer, headsFooter } from "./help.js";
+import { footer, headsFooter, mapFooter, tableFooter } from "./help.js";
 import { layerPart } from "./layer.js";
 import { ledgerPart } from "./ledger.js";
 import { articlePart, contentsPart, recapPart } from "./lesson_text.js";
 import { lightsOf } from "./lights.js";
+import { fileMain, mapMain } from "./map_page.js";
 import { hasLayer, isUnfolded, pointOf } from "./scene.js";
+import { tableMain } from "./table_part.js";
 import { tokensTable } from "./tokens_table.js";
 
 /**
@@ -20,6 +22,30 @@ export function headsView(scene) {
   const { state } = scene;
   return [header(state), ...notices(state), headsMain(scene), headsFooter()];
 }
+
+/**
+ * The page of one head's map.
+ * @param {import("./map_scene.js").MapScene} scene
+ * @param {import("./map_desk.js").Desk} desk
+ * @returns {Node[]}
+ */
+export function mapView(scene, desk) {
+  const { state } = scene;
+  return [header(state), ...notices(state), mapMain(scene, desk), mapFooter()];
+}
+
+/**
+ * The page of all heads, as a table.
+ * @param {import("./table_scene.js").TableScene} scene
+ * @returns {Node[]}
+ */
+export function tableView(scene) {
+  const { state } = scene;
+  return [header(state), ...notices(state), tableMain(scene), tableFooter()];
+}
+
+/** An exported file carries no map.  @param {import("./types.js").State} state @returns {Node[]} */
+export const noMapView = (state) => [header(state), ...notices(state), fileMain()];
 
 /**
  * The whole page of steps, drawn anew from the scene; `patch` keeps what is already there.

@@ -8,7 +8,7 @@ import { h } from "./dom.js";
 const FORMULA = /^[\s\0]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/;
 
 /** A token as a field that no spreadsheet runs.  @param {string} text */
-function field(text) {
+export function field(text) {
   const safe = FORMULA.test(text) ? `'${text}` : text;
   return /[",\r\n]|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -6,7 +6,8 @@ import { toHash } from "./url.js";
  * @param {import("./types.js").State} state
  */
 function placeOf({ capture, view, open, stage, head }) {
-  const at = view === "steps" || open ? `${stage}.${head}` : "all";
+  const one = view === "heads" ? open : view !== "table";
+  const at = one ? `${stage}.${head}` : "all";
   return `${capture.capture} ${view} ${at}`;
 }
 

@@ -5,6 +5,7 @@ import { gridPng } from "./picture_png.js";
 import { gridSvg } from "./picture_svg.js";
 import { readable } from "./readable.js";
 import { download, fileName, gridCsv, gridJson } from "./picture_table.js";
+import { tableCsv } from "./table_csv.js";
 
 /** @typedef {import("./heads_scene.js").HeadsScene} HeadsScene */
 
@@ -32,6 +33,19 @@ export async function saveGrid(scene, kind) {
     json: () => text("application/json", gridJson(grid, { what, title, about })),
   });
   download(name, await makers[kind]());
+  return name;
+}
+
+/**
+ * The table of all heads, as it stands.
+ * @param {import("./table_scene.js").TableScene} scene
+ * @returns {string} the file's name
+ */
+export function saveTable(scene) {
+  const { capture, table } = scene.state;
+  const part = table.layer === null ? "heads" : capture.layers[table.layer].label;
+  const name = fileName([capture.title, part], "csv");
+  download(name, new Blob([tableCsv(scene)], { type: "text/csv" }));
   return name;
 }
 

@@ -14,11 +14,15 @@ import { HostError } from "./host_error.js";
  * @property {any} json
  * @property {Uint8Array | null} bytes
  * @property {string} [refused]  the sentence that came instead
+ * @property {number} [took]  seconds until it came, of all its steps together
  */
 
-const NUMERIC = new Set(["trace", "arrays", "weights", "overview", "facts", "everywhere"]);
+const NUMERIC = new Set([
+  ...["trace", "arrays", "weights", "overview", "facts", "everywhere", "strongest", "head"],
+]);
 const TEXTS = new Set(["token", "tokens", "key_tokens", "what", "backend"]);
-const SHOWN = new Set(["overview", "grid", "facts", "everywhere"]); // refusals stand where answers would
+const SHOWN = new Set(["overview", "grid", "facts", "everywhere", "strongest", "head"]); // refusals stand where answers would
+const STEPPED = new Set(["head"]); // each answer tells how far it is: asked again until it is whole
 const MOST = 2 ** 27; // bytes of grids that are kept
 /** @type {Record<string, number>} */
 const UNUSUAL = { NaN: NaN, Infinity: Infinity, "-Infinity": -Infinity };
@@ -44,10 +48,11 @@ export function revive(value) {
  * @property {(place: Place) => Arrays | undefined} arrays
  * @property {(place: Place, rows: number[], keys: number[]) => Weights | undefined} weights
  * @property {(op: string, args: Args) => Answer | undefined} answer
- * @property {(op: string, args: Args) => boolean} has
+ * @property {(op: string, args: Args) => boolean} has  the whole answer
  * @property {(op: string, args: Args) => boolean} asking  the answer is on its way
  * @property {(op: string, args: Args) => Promise<void>} need
  * @property {(op: string, args: Args) => Promise<any>} ask  not kept
+ * @property {(op: string, args: Args) => Promise<Answer>} call  not kept, and as it came
  * @property {<T>(from: object, name: string, make: () => T) => T} made  what is worked out of an answer, once
  */
 
@@ -72,23 +77,31 @@ export function createSource(host, top) {
     weights: (place, rows, keys) => json("weights", weightArgs(place, rows, keys)),
     answer: (op, args) => known.get(address(op, args)),
     ask: async (op, args) => (await answered(op, args)).json,
-    has: (op, args) => known.has(address(op, args)),
+    call: (op, args) => host.call(op, args),
+    has: (op, args) => isWhole(op, known.get(address(op, args))),
     made: maker(),
     asking: (op, args) => asked.has(address(op, args)),
     need(op, args) {
       const name = address(op, args);
-      if (known.has(name)) return Promise.resolve();
+      const before = known.get(name);
+      if (isWhole(op, before)) return Promise.resolve();
+      const begun = performance.now();
+      const took = () => (before?.took ?? 0) + (performance.now() - begun) / 1000;
       const running =
         asked.get(name) ??
         answered(op, args)
           .catch((error) => refusal(op, error))
-          .then((answer) => keep(known, name, answer))
+          .then((answer) => keep(known, name, { ...answer, took: took() }))
           .finally(() => asked.delete(name));
       asked.set(name, running);
       return running;
     },
   };
 }
+
+/** @param {string} op @param {Answer | undefined} answer */
+const isWhole = (op, answer) =>
+  answer !== undefined && !(STEPPED.has(op) && answer.json && answer.json.done < answer.json.of);
 
 /** @returns {Source["made"]} */
 function maker() {

@@ -204,10 +204,43 @@
  * @property {string[]} recap
  * @property {{skill: string, text: string}[]} checklist
  *
- * @typedef {"steps" | "heads"} ViewName
+ * @typedef {"steps" | "heads" | "map" | "table"} ViewName
  * @typedef {"none" | "heads" | "layers" | "both"} Average  over what the weights are averaged
  * @typedef {[number, number]} Pair  a query and a key, as positions
  * @typedef {{stage: number, head: number}} HeadAt  a layer and a head, as positions in the capture
+ *
+ * @typedef {object} Bookmark  a place of the map; `lock`: the pair was held
+ * @property {number} query
+ * @property {number} key
+ * @property {number} z
+ * @property {boolean} lock
+ *
+ * @typedef {object} Going  where to, as it is typed
+ * @property {string} query
+ * @property {string} key
+ * @property {string} trouble
+ * @property {"query" | "key" | null} wrong
+ *
+ * @typedef {object} MapState  where the map looks, and how
+ * @property {number} x  the key at the centre
+ * @property {number} y  the query
+ * @property {number | null} z  log2 of the weights along a pixel; null: as much as there is
+ * @property {"max" | "share"} pool  what a cell shows
+ * @property {[number, number]} range  of the colours, percent of the cells in view
+ * @property {Pair | null} aim  under the pointer, or at the centre
+ * @property {Pair | null} lock  the pair that the read-out holds
+ * @property {Bookmark[]} marks
+ * @property {Going | null} going  the open form
+ * @property {boolean} paused  the map is not built on
+ * @property {{links: {query: number, key: number, weight: number}[], at: number} | null} tour  the
+ *   strongest links of a view, and which of them is flown to
+ *
+ * @typedef {object} TableState  how the table of all heads stands
+ * @property {string} by  the column that it is sorted by
+ * @property {boolean} down  the largest first
+ * @property {number | null} layer  the only one that is shown
+ * @property {boolean} paused  no further head is worked out
+ * @property {string} at  the row that Tab reaches, "stage.head"
  *
  * @typedef {object} State  all that a person has chosen; whatever can be derived is not here
  * @property {CaptureInfo} capture
@@ -231,6 +264,8 @@
  * @property {Pair | null} mark  the cell of the grid that the arrow keys move
  * @property {Pair | null} point  the cell under the pointer; key -1 is the sink
  * @property {HeadAt | null} over  the thumbnail under the pointer
+ * @property {MapState} map
+ * @property {TableState} table
  * @property {boolean} wide  every dimension of the vectors is shown
  * @property {boolean} inFile  the page is an exported file
  * @property {number} room  pixels that the page is wide

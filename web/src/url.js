@@ -3,8 +3,10 @@
 import { firstView, infoOf } from "./capture_info.js";
 import { editKey } from "./scene.js";
 import { ORDER } from "./steps.js";
+import { readMap, writeMap } from "./map_url.js";
 import { readHeads, writeHeads } from "./url_heads.js";
 import { whole } from "./url_numbers.js";
+import { readTable, writeTable } from "./url_table.js";
 
 /** @typedef {import("./types.js").State} State */
 /** @typedef {import("./types.js").Info} Info */
@@ -13,7 +15,7 @@ import { whole } from "./url_numbers.js";
 const MOST = 4000; // characters of changed numbers that an address carries
 const LONGEST_NAME = 200;
 /** @type {readonly import("./types.js").ViewName[]} */
-const VIEWS = ["steps", "heads"];
+const VIEWS = ["steps", "heads", "map", "table"];
 const PLACES = ["q", "n", "L", "h"]; // fields that say where in the capture
 
 /** @param {State} state */
@@ -22,6 +24,8 @@ export function toHash(state) {
   const { capture } = state;
   if (capture.capture !== capture.shelf[0]?.id) fields.set("c", capture.capture);
   if (state.view === "heads") writeHeads(state, fields);
+  else if (state.view === "map") writeMap(state, fields);
+  else if (state.view === "table") writeTable(state, fields);
   else writeSteps(state, fields);
   return fields.toString();
 }
@@ -73,6 +77,8 @@ export function fromHash(hash, capture) {
   const says = asked !== undefined || PLACES.some((name) => fields.has(name));
   const view = asked ?? firstView(capture);
   if (view === "heads") return says ? readHeads(fields, capture, place) : {};
+  if (view === "map") return says ? readMap(fields, capture, place) : {};
+  if (view === "table") return readTable(fields, capture, entry);
   return {
     ...(says ? { view } : {}),
     ...fromSteps(fields, infoOf(capture, stage, entry), place),

@@ -6,12 +6,31 @@ rows, so that K and V are read once per kv head. Tiles that no row may see are s
 
 from collections.abc import Iterator
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from softlookup.arrays import Array, BoolArray, IntArray, cast_finite
+from softlookup.arrays import Array, BoolArray, IntArray
+from softlookup.backends.tiles import (
+    Sums,
+    back_of,
+    capped_of,
+    fold,
+    scaled_query,
+    scores_of,
+    unfold,
+    values_of,
+    weigh_rows,
+)
 from softlookup.facts import Facts, Findings, room_for, wanted
+from softlookup.gradients import (
+    Gradients,
+    Residuals,
+    are_finite,
+    bias_room,
+    row_delta,
+    sinks_gradient,
+)
 from softlookup.partials import (
     Part,
     add_sinks,
@@ -22,6 +41,19 @@ from softlookup.partials import (
     row_facts,
     weights_of_scores,
 )
+from softlookup.pooling import (
+    BAND,
+    Normaliser,
+    Pooled,
+    empty_bands,
+    empty_blocks,
+    fill_bands,
+    fill_blocks,
+    normaliser_of,
+    pool,
+    runs,
+    weigh,
+)
 from softlookup.problem import Problem
 from softlookup.tallies import Wanted
 from softlookup.visibility import (
@@ -29,7 +61,6 @@ from softlookup.visibility import (
     free_keys,
     indices,
     key_span,
-    overlay_tile,
     readers,
     row_limits,
     visible,
@@ -41,6 +72,7 @@ NAME = "blocked"
 # for a BLAS with threads.
 _TILE_CELLS = 2**20
 _TILE_KEYS = 2048
+_BANDS = 4  # pooled at once
 _NARROW_ROWS = 256  # with causal or a window: shorter tiles skip more of what is hidden
 _MOST_KEYS = 4096  # a float32 sum in one go; longer ones would lose digits
 _NO_FACTS = Facts()
@@ -71,15 +103,15 @@ def forward(problem: Problem, facts: Facts) -> Findings:
             whole = _part(problem, tile, problem.value, plan.keys, scratch, facts=facts)
             at = batch, tile.heads(problem), some
             answer = finish(whole)
-            out[at] = _unfold(answer.out, problem)
-            lse[at] = _unfold(answer.lse, problem)
+            out[at] = unfold(answer.out, problem)
+            lse[at] = unfold(answer.lse, problem)
             sinks = _sinks(problem, tile) if facts.sink else None
             for room, fact in zip(found, row_facts(whole, sinks), strict=True):
                 if room is not None and fact is not None:
-                    room[at] = _unfold(fact, problem)
+                    room[at] = unfold(fact, problem)
             if state is not None:
-                state[0][at] = _unfold(whole.row_max, problem)
-                state[1][at] = _unfold(whole.row_sum, problem)
+                state[0][at] = unfold(whole.row_max, problem)
+                state[1][at] = unfold(whole.row_sum, problem)
         received = None if state is None else _received(problem, facts, state, scratch)
     counts = readers(problem, facts.from_rows) if facts.normalised else None
     return Findings(out, lse, found, received, counts)
@@ -102,7 +134,7 @@ def _received(problem: Problem, facts: Facts, state: Array, scratch: Array) -> A
         if len(rows) == problem.q_len:
             tile = tile._replace(rows=at)  # a slice reads masks in place
         row_max, row_sum = (
-            _fold(part[batch, tile.heads(problem)][:, :, rows[at]], problem, tile) for part in state
+            fold(part[batch, tile.heads(problem)][:, :, rows[at]], problem, tile) for part in state
         )
         whole = Part(row_max, row_sum, row_sum[..., None][..., :0], np.ones(row_max.shape, bool))
         count = None if some is None else some[batch][:, None, None, rows[at], None]
@@ -112,7 +144,7 @@ def _received(problem: Problem, facts: Facts, state: Array, scratch: Array) -> A
                 np.copyto(weights, 0.0, where=~count)
             ones = np.ones((1, weights.shape[-2]), weights.dtype)
             to = batch, tile.heads(problem), part.keys
-            sums[to] += _unfold(ones @ weights, problem)[:, :, 0]
+            sums[to] += unfold(ones @ weights, problem)[:, :, 0]
     return sums
 
 
@@ -126,13 +158,106 @@ def weights(problem: Problem, rows: IntArray, keys: IntArray) -> Array:
         for batch, kv_heads, at in _row_tiles(problem, len(rows), plan):
             row_tile = Tile(batch, kv_heads, rows[at], slice(0, problem.kv_len))
             whole = _part(problem, row_tile, None, plan.keys, scratch)
-            query = _scaled_query(problem, row_tile)
+            query = scaled_query(problem, row_tile)
             for part in _cuts(len(keys), plan.keys):
                 tile = row_tile._replace(keys=keys[part])
-                scores = _scores(problem, tile, query, scratch)
+                scores = scores_of(problem, tile, query, scratch)
                 cells = weights_of_scores(scores, visible(problem, tile), whole)
-                result[batch, tile.heads(problem), at, part] = _unfold(cells, problem)
+                result[batch, tile.heads(problem), at, part] = unfold(cells, problem)
     return result
+
+
+def pooled(problem: Problem, bands: IntArray) -> Pooled:
+    """Return whole bands of one head's rows, pooled."""
+    found = empty_bands(len(bands), problem.kv_len, problem.compute_dtype)
+    scratch = np.empty(_BANDS * BAND * _TILE_KEYS, problem.compute_dtype)
+    with np.errstate(all="ignore"):  # as in `forward`
+        for at, rows in runs(bands, _BANDS, problem.q_len):
+            tile = Tile(slice(0, 1), slice(0, 1), rows, slice(0, problem.kv_len))
+            first, last = key_span(problem, row_limits(problem, tile.batch, rows))
+            first //= BAND
+            blocks = empty_blocks(rows, slice(first, -(-last // BAND)), problem.compute_dtype)
+            for part in _score_tiles(problem, tile, _TILE_KEYS, scratch, BAND):
+                sees = None if part.sees is None else part.sees[0, 0, 0]
+                block = part.keys.start // BAND - first
+                fill_blocks(blocks, block, part.scores[0, 0, 0], sees, part.free)
+            fill_bands(found, at, first, blocks, problem.sinks)
+    return found
+
+
+def cells(
+    problem: Problem, rows: slice, keys: slice, size: int, normaliser: Normaliser
+) -> tuple[Array, Array]:
+    """Return the largest weight and the sum of each `size` x `size` block of one head's rectangle.
+
+    `rows` and `keys` begin at multiples of `size`; the normaliser is that of these rows.
+    """
+    shape = [-(-(some.stop - some.start) // size) for some in (rows, keys)]
+    most, total = np.zeros((2, *shape), problem.compute_dtype)
+    width = min(max(shape[1] * size, size), _TILE_KEYS)
+    height = max(_TILE_CELLS // width // size, 1) * size
+    scratch = np.empty(height * width, problem.compute_dtype)
+    with np.errstate(all="ignore"):  # as in `forward`
+        for some in _cuts(rows.stop - rows.start, height):
+            here = slice(rows.start + some.start, rows.start + some.stop)
+            tile = Tile(slice(0, 1), slice(0, 1), here, slice(0, 0))
+            own = Normaliser(normaliser.shift[some], normaliser.factor[some])
+            for part in _cuts(keys.stop - keys.start, width):
+                tile = tile._replace(keys=slice(keys.start + part.start, keys.start + part.stop))
+                sees = visible(problem, tile)
+                scores = scores_of(problem, tile, scaled_query(problem, tile), scratch)[0, 0, 0]
+                weights_here = weigh(scores, None if sees is None else sees[0, 0, 0], own)
+                at = tuple(slice(s.start // size, -(-s.stop // size)) for s in (some, part))
+                most[at] = pool(np.maximum, weights_here, size, size)
+                total[at] = pool(np.add, weights_here, size, size)
+    return most, total
+
+
+def residuals(problem: Problem) -> Residuals:
+    """Return the output and what its gradients need of it."""
+    rows = (problem.batch, problem.heads, problem.q_len)
+    out = np.empty((*rows, problem.value_dim), problem.dtype)
+    lse, shift, factor = np.empty((3, *rows), problem.compute_dtype)
+    plan = _plan(problem, problem.q_len)
+    scratch = plan.scratch(problem)
+    with np.errstate(all="ignore"):  # as in `forward`
+        for batch, kv_heads, some in _row_tiles(problem, problem.q_len, plan):
+            tile = Tile(batch, kv_heads, some, slice(0, problem.kv_len))
+            whole = _part(problem, tile, problem.value, plan.keys, scratch)
+            at = batch, tile.heads(problem), some
+            numbers = (*finish(whole), *normaliser_of(whole))
+            for room, part in zip((out, lse, shift, factor), numbers, strict=True):
+                room[at] = unfold(part, problem)
+    return Residuals(out, lse, Normaliser(shift, factor))
+
+
+def backward(
+    problem: Problem,
+    kept: Residuals,
+    out_grad: Array,
+    lse_grad: Array | None,
+    *,
+    bias: bool,
+) -> Gradients:
+    """Return what reaches the inputs; the bias' gradient only where it is asked for."""
+    delta = row_delta(kept, out_grad, lse_grad)
+    sums = Sums(problem, bias_room(problem, wanted=bias))
+    calm = are_finite(problem.query, problem.key, problem.value, out_grad, delta)
+    plan = _plan(problem, problem.q_len)
+    scratch = plan.scratch(problem)
+    bare = np.empty_like(scratch) if problem.softcap is not None else scratch
+    with np.errstate(all="ignore"):  # as in `forward`
+        for batch, kv_heads, some in _row_tiles(problem, problem.q_len, plan):
+            tile = Tile(batch, kv_heads, some, slice(0, problem.kv_len))
+            back, query = back_of(problem, tile, kept, out_grad, delta), scaled_query(problem, tile)
+            for part in _score_tiles(problem, tile, plan.keys, scratch):
+                here = tile._replace(keys=part.keys)
+                weigh_rows(part.scores, part.sees, part.free, back.normaliser)
+                capped = None
+                if problem.softcap is not None:
+                    capped = capped_of(problem, here, query, bare)
+                sums.add(here, part.scores, capped, back, calm=calm)
+    return sums.gradients(sinks_gradient(problem, kept, delta))
 
 
 class _Plan(NamedTuple):
@@ -193,15 +318,16 @@ class _ScoreTile(NamedTuple):
 
 
 def _score_tiles(
-    problem: Problem, tile: Tile, key_step: int, scratch: Array
+    problem: Problem, tile: Tile, key_step: int, scratch: Array, unit: int = 1
 ) -> Iterator[_ScoreTile]:
     """Yield the scores of a tile's rows (batch, kv_heads, group, rows, keys), in `scratch`.
 
-    Tiles that no row may see are left out.
+    Tiles that no row may see are left out; each begins at a multiple of `unit`.
     """
     limits = row_limits(problem, tile.batch, tile.rows)
     first, last = key_span(problem, limits)
-    query = _scaled_query(problem, tile)
+    first -= first % unit
+    query = scaled_query(problem, tile)
     for begin in range(first - first % key_step, last, key_step):
         keys = slice(max(begin, first), min(begin + key_step, last))
         free = free_keys(problem, limits, keys)
@@ -209,7 +335,7 @@ def _score_tiles(
         sees = visible(problem, some, limits)
         if not free and sees is not None and not sees.any():
             continue
-        scores = _scores(problem, tile._replace(keys=keys), query, scratch)
+        scores = scores_of(problem, tile._replace(keys=keys), query, scratch)
         yield _ScoreTile(keys, scores, sees, free)
 
 
@@ -229,7 +355,7 @@ def _part(
     rows = indices(tile.rows, problem.q_len)
     whole: Part | None = None
     for keys, scores, sees, free in _score_tiles(problem, tile, key_step, scratch):
-        values = _values(problem, tile._replace(keys=keys), value)
+        values = values_of(problem, tile._replace(keys=keys), value)
         want = wanted(facts, problem, tile.batch, rows, keys)
         part = part_of_scores(scores, sees, values, free, want)
         whole = part if whole is None else merge(whole, part)
@@ -258,83 +384,3 @@ def _sinks(problem: Problem, tile: Tile) -> Array:
         raise ValueError("a lookup without sinks has no logits to add")
     kv_heads = len(indices(tile.kv_heads, problem.kv_heads))
     return problem.sinks[tile.heads(problem)].reshape(kv_heads, problem.group, 1)
-
-
-def _scaled_query(problem: Problem, tile: Tile) -> Array:
-    """Return the query of a tile, (batch, kv_heads, group, rows, head_dim), contiguous and scaled.
-
-    Scaling it costs less than scaling the scores; a scale that could lead it out of its dtype's
-    range waits for them.
-    """
-    query = problem.query[tile.batch, tile.heads(problem)][:, :, tile.rows]
-    scale = problem.scale if _is_mild(problem.scale) else 1.0
-    scaled = query.astype(problem.compute_dtype, order="C") * scale
-    kv_heads = len(indices(tile.kv_heads, problem.kv_heads))
-    return scaled.reshape(scaled.shape[0], kv_heads, problem.group, *scaled.shape[2:])
-
-
-def _scores(problem: Problem, tile: Tile, query: Array, scratch: Array) -> Array:
-    """Return the scores of a tile, (batch, kv_heads, group, rows, keys), in `scratch`."""
-    key = _readable(problem.key[tile.batch, tile.kv_heads][:, :, tile.keys], query.dtype)
-    folded = query.reshape(*query.shape[:2], query.shape[2] * query.shape[3], query.shape[4])
-    shape = (*folded.shape[:-1], key.shape[-2])
-    scores = np.matmul(folded, key.swapaxes(-1, -2), out=scratch[: prod(shape)].reshape(shape))
-    scores = scores.reshape(*query.shape[:-1], key.shape[-2])
-    if not _is_mild(problem.scale):
-        for factor in _factors(scores.dtype, problem.scale):
-            scores *= factor
-    if problem.softcap is not None:
-        softcap = max(_within(scores.dtype, problem.softcap), float(np.finfo(scores.dtype).tiny))
-        scores /= softcap
-        np.tanh(scores, out=scores)
-        scores *= softcap
-    if problem.bias is not None:
-        scores += cast_finite(overlay_tile(problem, problem.bias, tile), scores.dtype)
-    return scores
-
-
-def _values(problem: Problem, tile: Tile, value: Array | None) -> Array:
-    """Return the values of a tile, (batch, kv_heads, 1, keys, value_dim)."""
-    if value is None:
-        keys = len(indices(tile.keys, problem.kv_len))
-        return np.empty((1, 1, 1, keys, 0), problem.compute_dtype)
-    part = value[tile.batch, tile.kv_heads][:, :, tile.keys]
-    return _readable(part, problem.compute_dtype)[:, :, None]
-
-
-def _readable(part: Array, dtype: np.dtype[Any]) -> Array:
-    """Return `part` in `dtype` with strides that a matrix product reads in place."""
-    rows, columns = part.strides[-2:]
-    if part.dtype == dtype and columns == part.itemsize and rows >= columns * part.shape[-1]:
-        return part
-    return np.ascontiguousarray(part, dtype)
-
-
-def _is_mild(scale: float) -> bool:
-    return scale == 0 or 2.0**-64 <= abs(scale) <= 1
-
-
-def _factors(dtype: np.dtype[Any], scale: float) -> tuple[float, ...]:
-    """Return numbers within the range of `dtype` whose product is `scale`, as far as there are."""
-    limits = np.finfo(dtype)
-    if limits.tiny <= abs(scale) <= limits.max:
-        return (scale,)
-    power = 2.0**64 if abs(scale) > 1 else 2.0**-64
-    return _within(dtype, scale / power), power
-
-
-def _within(dtype: np.dtype[Any], number: float) -> float:
-    """Return `number`, or the nearest one that `dtype` holds: 0 * inf must not arise."""
-    largest = float(np.finfo(dtype).max)
-    return min(max(number, -largest), largest)
-
-
-def _unfold(array: Array, problem: Problem) -> Array:
-    """Turn (batch, kv_heads, group, rows, ...) into (batch, heads, rows, ...)."""
-    return array.reshape(array.shape[0], array.shape[1] * problem.group, *array.shape[3:])
-
-
-def _fold(array: Array, problem: Problem, tile: Tile) -> Array:
-    """Turn (batch, heads, rows) of a tile into (batch, kv_heads, group, rows)."""
-    kv_heads = len(indices(tile.kv_heads, problem.kv_heads))
-    return array.reshape(len(array), kv_heads, problem.group, array.shape[-1])

@@ -10,6 +10,8 @@ from softlookup.arrays import Array, IntArray
 from softlookup.backends import blocked, cpu
 from softlookup.errors import BackendError, OptionError
 from softlookup.facts import Facts, Findings
+from softlookup.gradients import Gradients, Residuals
+from softlookup.pooling import Normaliser, Pooled
 from softlookup.problem import Problem
 
 
@@ -30,6 +32,28 @@ class Backend(Protocol):
     def weights(self, problem: Problem, rows: IntArray, keys: IntArray) -> Array:
         """Return the weights of a rectangle."""
 
+    def pooled(self, problem: Problem, bands: IntArray) -> Pooled:
+        """Return whole bands of one head's rows, in any order, pooled."""
+
+    def cells(
+        self, problem: Problem, rows: slice, keys: slice, size: int, normaliser: Normaliser
+    ) -> tuple[Array, Array]:
+        """Return the largest weight and the sum of each block of one head's rectangle."""
+
+    def residuals(self, problem: Problem) -> Residuals:
+        """Return the output and what its gradients need of it."""
+
+    def backward(
+        self,
+        problem: Problem,
+        kept: Residuals,
+        out_grad: Array,
+        lse_grad: Array | None,
+        *,
+        bias: bool,
+    ) -> Gradients:
+        """Return what reaches the inputs; the bias' gradient only where it is asked for."""
+
 
 def backends() -> tuple[Backend, ...]:
     """Return all backends, best first."""
@@ -44,6 +68,8 @@ def check_backend(name: object) -> str:
     OptionError
         Where there is none of that name; the message names the choices.
     """
+    if isinstance(name, str) and name == "auto":
+        return name
     names = ["auto", *(backend.NAME for backend in backends())]
     if not isinstance(name, str) or name not in names:
         raise OptionError("backend", f"must be one of {', '.join(names)}; got {name!r}.")

@@ -85,6 +85,7 @@ class Layer:
                 "look", f"must be a Lookup; got {type(self.look).__name__}. Build one with "
                 "Lookup(query, key, value)."
             )  # fmt: skip
+        object.__setattr__(self, "look", self.look.in_numpy())
         for name in ("queries", "keys", "heads"):
             object.__setattr__(self, name, as_tuple(getattr(self, name)))
         check_kinds(self.queries, "queries", Axis, "Pass [Axis(tokens)].")

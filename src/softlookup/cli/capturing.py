@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from softlookup.captures import Capture
 from softlookup.cli.exporting import numbers
+from softlookup.cli.terminal import progress_bar
 from softlookup.errors import FileError, OptionError
 from softlookup.shelf import Item, find, given
 from softlookup.tokens import listed, readable
@@ -94,7 +95,7 @@ def record(
     about = {
         "model": found.name, "license": stated, "origin": "A text given on the command line."
     }  # fmt: skip
-    with _bar(size.calls) as advance:
+    with progress_bar("layers", size.calls) as advance:
         return recorder.capture(
             model,
             inputs,
@@ -231,13 +232,3 @@ def _working(what: str) -> Iterator[None]:
 
     with Console(file=sys.stderr).status(readable(what)), contextlib.redirect_stderr(io.StringIO()):
         yield
-
-
-@contextlib.contextmanager
-def _bar(total: int) -> Iterator[Any]:
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("layers", total=total)
-        yield lambda done: bar.update(task, completed=done)

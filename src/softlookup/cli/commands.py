@@ -167,6 +167,39 @@ def export(
 
 
 @app.command()
+def map(  # noqa: A001 (a command is called as its function)
+    what: What,
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="The file, ends in .png.", metavar="MAP.png")
+    ],
+    layer: LayerName = None,
+    head: Head = None,
+    batch: Batch = 0,
+    pool: Annotated[
+        str,
+        typer.Option(
+            help="What a cell shows: max, its largest weight, or share, of a query's weight.",
+            metavar="max|share",
+        ),
+    ] = "max",
+    width: Annotated[
+        int, typer.Option(help="How wide the picture may be, in pixels.", metavar="PX")
+    ] = 1240,
+    save: Annotated[
+        bool, typer.Option("--save", help="Keep the map beside the file, where show finds it.")
+    ] = False,
+) -> None:
+    """Write one head's whole weight map as a picture, exact at any length.
+
+    Example: softlookup map run.safetensors --layer 5 --head 4 -o map.png
+    """
+    from softlookup.cli.mapping import write_map
+    from softlookup.cli.steps import Place
+
+    write_map(what, Place(layer, head, batch), output, pool, width, save=save)
+
+
+@app.command()
 def trace(
     what: What,
     query: Annotated[

@@ -3,7 +3,8 @@
 import codecs
 import io
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TextIO
 
@@ -73,6 +74,18 @@ def writer(stream: TextIO | None) -> Callable[[str], str]:
     if encoding is None or getattr(stream, "errors", None) != _HANDLER:
         return str
     return lambda text: text.encode(encoding, _HANDLER).decode(encoding)
+
+
+@contextmanager
+def progress_bar(what: str, total: int) -> Iterator[Callable[..., None]]:
+    """Show how much is done while it is; what is given takes the number done, and of how many."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda done, _of=total: bar.update(task, completed=done)
 
 
 def _spell_error(error: UnicodeError) -> tuple[str, int]:

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from softlookup.arrays import BoolArray
+from softlookup.arrays import BoolArray, IntArray
 from softlookup.captures import Axis
 from softlookup.lookup import Lookup
 from softlookup.options import Overlay
-from softlookup.visibility import Tile, visible
+from softlookup.visibility import Tile, row_limits, visible
 
 BLOCK_CELLS = 2**22  # a fraction of a second
 
@@ -30,16 +30,33 @@ def of_rows(look: Lookup, rows: slice) -> Lookup:
         query=problem.query[:, :, rows],
         value=None,
         q_offset=None if offset is None else offset + rows.start,
-        mask=_overlay_of_rows(problem.mask, rows),
-        bias=_overlay_of_rows(problem.bias, rows),
+        mask=_overlay_part(problem.mask, rows, slice(None)),
+        bias=_overlay_part(problem.bias, rows, slice(None)),
     )
     return part
 
 
-def _overlay_of_rows(overlay: Overlay | None, rows: slice) -> Overlay | None:
+def of_keys(look: Lookup, keys: slice) -> Lookup:
+    """Return the lookup of one head over some keys only, without its value and its sink."""
+    problem, part = look.problem, copy(look)
+    offset, lens = problem.q_offset, problem.kv_lens
+    part.problem = replace(
+        problem,
+        key=problem.key[:, :, keys],
+        value=None,
+        q_offset=None if offset is None else offset - keys.start,
+        kv_lens=None if lens is None else np.clip(lens - keys.start, 0, keys.stop - keys.start),
+        mask=_overlay_part(problem.mask, slice(None), keys),
+        bias=_overlay_part(problem.bias, slice(None), keys),
+        sinks=None,
+    )
+    return part
+
+
+def _overlay_part(overlay: Overlay | None, rows: slice, keys: slice) -> Overlay | None:
     if overlay is None:
         return None
-    part = overlay.tile(slice(0, 1), slice(0, 1), rows, slice(None))
+    part = overlay.tile(slice(0, 1), slice(0, 1), rows, keys)
     return Overlay(part, np.zeros(1, np.int64))
 
 
@@ -49,6 +66,25 @@ def sees(look: Lookup) -> BoolArray:
     tile = Tile(slice(0, 1), slice(0, 1), slice(0, shape[0]), slice(0, shape[1]))
     shown = visible(look.problem, tile)
     return np.ones(shape, bool) if shown is None else np.broadcast_to(shown[0, 0, 0], shape)
+
+
+def spans(look: Lookup) -> IntArray:
+    """Return how many keys causal, window and kv_lens leave each row of one head."""
+    problem = look.problem
+    limits = row_limits(problem, slice(0, 1), slice(0, problem.q_len))
+    if limits is None:
+        return np.full(problem.q_len, problem.kv_len)
+    start, stop = limits.start[0].astype(np.int64), limits.stop[0].astype(np.int64)
+    kept: IntArray = np.maximum(stop - start, 0)
+    return kept
+
+
+def counts(look: Lookup) -> IntArray:
+    """Return how many keys each row of one head sees."""
+    if look.problem.mask is None and look.problem.bias is None:
+        return spans(look)
+    some = [sees(of_rows(look, rows)).sum(axis=1) for rows in row_blocks(look)]
+    return np.concatenate(some)
 
 
 def real(axis: Axis) -> BoolArray:

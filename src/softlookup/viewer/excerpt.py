@@ -101,7 +101,7 @@ def _layer_part(layer: Layer, numbers: list[int] | None, batch: int | None) -> L
 
 def _lookup(problem: Problem, backend: str) -> Lookup:
     look = object.__new__(Lookup)  # its parts were checked when the whole was
-    look.backend, look.problem = backend, problem
+    look.backend, look.problem, look.tensors = backend, problem, None
     return look
 
 

@@ -35,6 +35,7 @@ from softlookup.writing import write_whole
 VERSION = 1
 LARGEST = 50_000_000  # bytes
 SIDES = ("query", "key", "value")
+MODES = ("steps", "heads")  # what the page's own arithmetic is enough for
 _PROBES = 64  # numbers that tell most arrays apart
 
 # No frame-ancestors: a policy inside a page cannot set it.
@@ -254,6 +255,7 @@ def _mask_bytes(p: Problem) -> float:
 def _data(session: Session, opened: Opened) -> dict[str, Any]:
     store = _Store()
     info = session.handle("info", {})[0]
+    info["modes"] = [mode for mode in info["modes"] if mode in MODES]
     info["shelf"] = [item for item in info["shelf"] if item["id"] == info["capture"]]
     return {
         "version": VERSION,

@@ -17,6 +17,9 @@ EDIT_DIMS = 8
 LEDGER_KEYS = 12
 GRID_CELLS = 2**20
 THUMBNAIL = 48  # blocks a side
+MAP_TILE = 256  # cells a side
+MAP_LINKS = 64  # of one list of the strongest
+MAP_BUCKETS = 2048  # of one strip
 
 Json = dict[str, Any]
 
@@ -25,7 +28,7 @@ def information(opened: Opened, shelf: tuple[Item, ...]) -> Json:
     """Return what there is to see in `opened`, and what else stands on the shelf."""
     return {
         "version": version("softlookup"),
-        "modes": ["steps", "heads"],
+        "modes": ["steps", "heads", "map", "table"],
         "capture": opened.item.id,
         "shelf": [
             {"id": item.id, "title": readable(item.title), "source": item.source} for item in shelf
@@ -41,6 +44,9 @@ def information(opened: Opened, shelf: tuple[Item, ...]) -> Json:
             "ledger_keys": LEDGER_KEYS,
             "grid_cells": GRID_CELLS,
             "thumbnail": THUMBNAIL,
+            "map_tile": MAP_TILE,
+            "map_links": MAP_LINKS,
+            "map_buckets": MAP_BUCKETS,
         },
     }
 

@@ -5,7 +5,38 @@ for most ops. A refusal is ``{"ok": false, "error": ..., "argument": ...}``. Num
 travel as the texts ``"NaN"``, ``"Infinity"`` and ``"-Infinity"``.
 
 Any number of threads may ask at once; they take turns. A long answer is a generator: at each of its
-yields the next one in the queue has a turn.
+yields the next one in the queue has a turn. What it yields, if anything, is called between two
+turns: long work on what nobody else changes, such as writing a file.
+
+The map of a head grows while the page asks it to (``work=1``), by about 0.15 seconds a request, and
+stops when the page does. These ops choose a head by ``capture, layer, batch, head``, and take:
+
+``map`` : work
+    How far it is: ``q_len, kv_len, base, top, tile, pools, done, of, seconds_left, bytes, refused,
+    saved, trouble, backend, codes``. `refused` is a sentence where the whole map would be too much;
+    tiles finer than level `base` are worked out all the same.
+``tile`` : level, i, j
+    ``level, i, j, rows, columns, whole``, and for each pool a byte a cell, row by row; see `codes`.
+    A cell of level L is ``2**L x 2**L`` weights; tile (i, j) begins at cell (i * tile, j * tile).
+    Where it is not `whole`, some cells are not known yet: ask again.
+``at`` : query, key
+    ``weight, visible, score, lse``, all float64 as in a trace.
+``block`` : rows, keys
+    ``max, query, key, share, visible``: the strongest pair of a rectangle, and its share.
+``strongest`` : rows, keys, count
+    ``links``, each ``query, key, weight``, falling; of the whole map where rows and keys are left
+    out.
+``profile`` : work
+    ``done, of, seconds_left, refused, top_received, lowest_entropy, highest_entropy``; the lists
+    are null until all is done.
+``head`` : work
+    ``done, of, seconds_left, by, summary``; once it is done the summary holds ``number,
+    entropy, first_share, previous_share, distance, sink, groups, rows, columns, per``, and the
+    bytes are its thumbnail: float32, the largest weight of each block, -1 where hidden.
+``strip`` : axis, span, buckets
+    The profile of ``queries`` (entropy) or ``keys`` (received): ``axis, start, stop, buckets,
+    unit``, and float32: the largest, the smallest and the mean of each bucket, NaN where nothing is
+    known.
 """
 
 from collections.abc import Callable, Generator, Mapping
@@ -19,7 +50,7 @@ from softlookup.captures import Capture
 from softlookup.errors import SoftlookupError, ViewError
 from softlookup.shelf import Item, given, shelf_of
 from softlookup.tracing import to_json
-from softlookup.viewer import arguments, heads, rectangles, thumbnails
+from softlookup.viewer import arguments, heads, maps, profiles, rectangles, summaries, thumbnails
 from softlookup.viewer.arguments import Arguments
 from softlookup.viewer.information import (
     LEDGER_KEYS,
@@ -28,6 +59,7 @@ from softlookup.viewer.information import (
     whole_numbers,
     why_not_editable,
 )
+from softlookup.viewer.kept import Kept, Meanwhile, Shelved, Taking
 from softlookup.viewer.opened import Opened, place_of
 from softlookup.viewer.turns import Turns
 
@@ -35,7 +67,7 @@ MOST_KEYS = 256  # columns of one record
 MOST_CELLS = 64  # rows, and keys, of one rectangle of weights in JSON
 
 Answer = Json | tuple[Json, bytes]
-Answering = Answer | Generator[None, None, Json] | Generator[None, None, tuple[Json, bytes]]
+Answering = Answer | Taking[Answer]
 
 
 class Operation(NamedTuple):
@@ -56,6 +88,8 @@ class Session:
 
     def __init__(self, first: Item | Capture) -> None:
         self.shelf = shelf_of(given(first, "lookup") if isinstance(first, Capture) else first)
+        self.kept = Shelved()
+        self.summaries = summaries.Summaries()
         self._opened: dict[str, Opened] = {}
         self._turns = Turns()  # a row of a long context fills memory and cores
         self.open(self.shelf[0].id)
@@ -87,10 +121,12 @@ class Session:
         while True:
             with self._turns:
                 try:
-                    next(answer)
+                    meanwhile: Meanwhile = next(answer)
                 except StopIteration as done:
                     whole: Answer = done.value
                     return whole
+            if meanwhile is not None:
+                meanwhile()
 
 
 def _opened(session: Session, args: Arguments) -> Opened:
@@ -103,6 +139,19 @@ def _of_capture(answer: Callable[[Opened, Arguments], Answering], *names: str) -
     return Operation(
         lambda session, args: answer(_opened(session, args), args), ("capture", *names)
     )
+
+
+def _of_head(
+    answer: Callable[[Kept, Arguments], Taking[Json] | Taking[tuple[Json, bytes]]], *names: str
+) -> Operation:
+    """Return the operation that asks one head, whose map is kept."""
+
+    def asked(session: Session, args: Arguments) -> Taking[Answer]:
+        kept = yield from session.kept.head(_opened(session, args), args)
+        told: Answer = yield from answer(kept, args)
+        return told
+
+    return Operation(asked, ("capture", *_HEAD, *names))
 
 
 def _info(session: Session, args: Arguments) -> Json:
@@ -150,6 +199,10 @@ def _weights(opened: Opened, args: Arguments) -> Generator[None, None, Json]:
     return {"weights": to_json(part.weights), "visible": to_json(part.visible)}
 
 
+def _summary(session: Session, args: Arguments) -> Taking[Json | tuple[Json, bytes]]:
+    return session.summaries.head(session.kept, _opened(session, args), args)
+
+
 def _lesson(_: Session, __: Arguments) -> Json:
     return {
         "sections": [section.to_dict() for section in lesson.sections()],
@@ -182,6 +235,14 @@ OPERATIONS: Mapping[str, Operation] = MappingProxyType(
         "grid": _of_capture(heads.grid, *_HEAD, "like", "rows", "keys", "words"),
         "facts": _of_capture(heads.facts, *_HEAD, "like"),
         "everywhere": _of_capture(heads.everywhere, "layer", "batch", "query"),
+        "map": _of_head(maps.progress, "work"),
+        "tile": _of_head(maps.tile, "level", "i", "j"),
+        "at": _of_head(maps.at, "query", "key"),
+        "block": _of_head(maps.block, "rows", "keys"),
+        "strongest": _of_head(maps.strongest, "rows", "keys", "count"),
+        "profile": _of_head(profiles.progress, "work"),
+        "strip": _of_head(profiles.strip, "axis", "span", "buckets"),
+        "head": Operation(_summary, ("capture", *_HEAD, "work")),
         "lesson": Operation(_lesson),
         "exercise": Operation(_exercise, ("skill", "seed")),
         "check": Operation(_check, ("skill", "seed", "answer")),

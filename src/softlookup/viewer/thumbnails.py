@@ -1,18 +1,20 @@
 """What a view shows of all heads of a layer: a thumbnail each, and a few numbers."""
 
 from collections.abc import Generator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from softlookup.arrays import Array, BoolArray
+from softlookup.arrays import Array
 from softlookup.captures import Layer
 from softlookup.errors import ViewError
+from softlookup.lookup import Lookup
 from softlookup.tracing import to_json
 from softlookup.viewer import arguments, blocks
 from softlookup.viewer.arguments import Arguments
-from softlookup.viewer.information import THUMBNAIL, Json, computed_by
+from softlookup.viewer.information import THUMBNAIL, Json
 from softlookup.viewer.opened import Opened, Place
+from softlookup.viewer.readings import Means, read
 
 MOST_CELLS = 2**27  # of all heads that are drawn for one answer
 
@@ -30,8 +32,9 @@ def overview(opened: Opened, args: Arguments) -> Generator[None, None, tuple[Jso
     pictures, heads, backend = np.full((len(chosen), *shape), -1, np.float32), [], ""
     for picture, head in zip(pictures, chosen, strict=True):
         place = Place(layer, head, batch)
-        rows, backend = yield from _read(place, picture, per)
-        heads.append({"number": layer.heads[head], **_means(place, rows)})
+        means = yield from _read(place, picture, per)
+        backend = means.backend
+        heads.append({"number": layer.heads[head], **_numbers(place, means)})
     told = {
         "layer": position,
         "rows": shape[0],
@@ -59,35 +62,23 @@ def _check_work(layer: Layer, heads: int) -> None:
         )  # fmt: skip
 
 
-class _Rows(NamedTuple):
-    """What the rows of one head come to, each of shape (rows,)."""
-
-    counts: Array  # of the keys that a row sees
-    entropy: Array | None
-    sink: Array | None
-    first: Array
-    previous: Array
-
-
-def _read(place: Place, picture: Array, per: int) -> Generator[None, None, tuple[_Rows, str]]:
+def _read(place: Place, picture: Array, per: int) -> Generator[None, None, Means]:
     """Read one head; fill in the largest weight of each block of its picture (-1: hidden)."""
-    look, offset = place.look, place.look.problem.q_offset
-    position = 0 if offset is None else int(offset[0])
-    start = blocks.first_real(place.keys)
-    found = []
+    look, means = place.look, Means(place)
+    labels = np.where(np.arange(look.problem.kv_len) == blocks.first_real(place.keys), 0, -1)
     for rows in blocks.row_blocks(look, per):
-        part = blocks.of_rows(look, rows)
-        facts = part.inspect(entropy=True, sink=look.problem.sinks is not None)
-        seen, weights = blocks.sees(part), part.weights()
-        weights[~seen] = -1
-        _pool(weights, picture[rows.start // per : -(-rows.stop // per)], per)
-        before = np.arange(rows.start, rows.stop) + position - 1
-        first, previous = (_at(weights, keys) for keys in (np.full(len(before), start), before))
-        found.append(_Rows(seen.sum(axis=1), facts.entropy, facts.sink, first, previous))
-        del part, seen, weights  # nothing large is kept while others ask
+        draw(look, rows, picture, per)
+        means.add(rows, read(look, rows, labels))
         yield
-    numbers = [None if one[0] is None else np.concatenate(one) for one in zip(*found, strict=True)]
-    return _Rows._make(numbers), computed_by(facts.backend, look)
+    return means
+
+
+def draw(look: Lookup, rows: slice, picture: Array, per: int) -> None:
+    """Write the largest weight of each block of some rows into their part of `picture`."""
+    part = blocks.of_rows(look, rows)
+    weights = part.weights()
+    weights[~blocks.sees(part)] = -1
+    _pool(weights, picture[rows.start // per : -(-rows.stop // per)], per)
 
 
 def _pool(weights: Array, picture: Array, per: int) -> None:
@@ -97,28 +88,13 @@ def _pool(weights: Array, picture: Array, per: int) -> None:
         picture[:] = np.maximum.reduceat(pooled, np.arange(0, len(pooled), per), axis=0)
 
 
-def _at(weights: Array, keys: Array) -> Array:
-    """Return what each row reads of one key; 0 where that key is hidden or not there."""
-    there = np.flatnonzero((keys >= 0) & (keys < weights.shape[1]))
-    found = np.zeros(len(weights))
-    found[there] = np.maximum(weights[there, keys[there]], 0)
-    return found
-
-
-def _means(place: Place, rows: _Rows) -> dict[str, Any]:
-    """Return means over rows: padding reads nothing, and one visible key leaves no choice."""
-    real = blocks.real(place.queries)
-    seeing, several = real & (rows.counts > 0), real & (rows.counts > 1)
-    paired = place.queries == place.keys  # else the key before is none of the text's
+def _numbers(place: Place, means: Means) -> dict[str, Any]:
+    """Return what is said of one head."""
+    there = blocks.first_real(place.keys) < len(place.keys.tokens)
+    first = means.shares(1) if there else None
     return {
-        "entropy": _mean(rows.entropy, seeing),
-        "sink": _mean(rows.sink, seeing),
-        "first_share": _mean(rows.first, several),
-        "previous_share": _mean(rows.previous, several) if paired else None,
+        "entropy": means.of_seeing("entropy"),
+        "sink": means.of_seeing("sink"),
+        "first_share": None if first is None else first[0],
+        "previous_share": means.previous(),
     }
-
-
-def _mean(numbers: Array | None, chosen: BoolArray) -> float | None:
-    if numbers is None or not chosen.any():
-        return None
-    return float(numbers[chosen].mean(dtype=np.float64))

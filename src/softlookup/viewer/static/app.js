@@ -61,6 +61,40 @@ function changeDimension(edit2, which, change) {
   return { ...edit2, query: resize(edit2.query), key: resize(edit2.key) };
 }
 
+// src/map_keys.js
+var MAP = {
+  "+": ["map-zoom", "-1"],
+  "=": ["map-zoom", "-1"],
+  "-": ["map-zoom", "1"],
+  _: ["map-zoom", "1"],
+  0: ["map-zoom", "0"],
+  l: ["map-lock", ""],
+  m: ["map-pool", ""],
+  g: ["map-going", ""],
+  s: ["map-strongest", ""],
+  b: ["map-mark", ""],
+  ",": ["map-ask-by", "-1"],
+  ".": ["map-ask-by", "1"],
+  r: ["reading", "other"],
+  c: ["copy", ""],
+  k: ["link", ""],
+  v: ["view", "heads"],
+  t: ["row-steps", ""],
+  "?": ["help", ""],
+  Escape: ["map-leave", ""]
+};
+function mapAction({ key, shiftKey }, target) {
+  if (key in ARROWS) {
+    if (target?.closest(ROVING)) return ["rove", ARROWS[key]];
+    if (target?.closest("table.ledger")) return ["move", ARROWS[key]];
+    const moves = !target || target.closest(".map-cells, #map-title");
+    return moves ? [shiftKey ? "map-step" : "map-pan", ARROWS[key]] : null;
+  }
+  if (key === "Enter" || key === " ")
+    return !target || target.matches(".map-cells, #map-title") ? ["map-pick", ""] : null;
+  return MAP[key.length === 1 ? key.toLowerCase() : key] ?? null;
+}
+
 // src/keys.js
 var ARROWS = {
   ArrowLeft: "left",
@@ -111,6 +145,7 @@ var HEADS = {
   r: ["reading", "other"],
   c: ["copy", ""],
   l: ["link", ""],
+  m: ["view", "map"],
   v: ["view", "steps"],
   "?": ["help", ""],
   Escape: ["leave", ""]
@@ -134,10 +169,15 @@ function actionOf(event, target, view) {
     ];
     return key === "Escape" ? ["cancel", ""] : null;
   }
-  if (target?.matches("input, select, textarea")) return key === "Escape" ? ["ledger", ""] : null;
+  if (target?.matches("input, select, textarea")) {
+    if (key !== "Escape") return null;
+    return view === "map" ? ["map-leave", ""] : ["ledger", ""];
+  }
   if (view === "heads") return headsAction(event, target);
-  const pressed3 = target?.matches("button") ?? false;
-  if (key === " ") return event.shiftKey ? ["back", ""] : pressed3 ? null : ["next", ""];
+  if (view === "map") return mapAction(event, target);
+  if (view === "table") return tableAction(event, target);
+  const pressed4 = target?.matches("button") ?? false;
+  if (key === " ") return event.shiftKey ? ["back", ""] : pressed4 ? null : ["next", ""];
   if (key in ARROWS) return [moved(target), ARROWS[key]];
   if (/^[1-9]$/.test(key)) return ["query", String(Number(key) - 1)];
   return PLAIN[key.length === 1 ? key.toLowerCase() : key] ?? null;
@@ -155,6 +195,22 @@ function headsAction({ key, shiftKey }, target) {
     return null;
   }
   return HEADS[key.length === 1 ? key.toLowerCase() : key] ?? null;
+}
+var TABLE = {
+  p: ["pause-table", ""],
+  c: ["copy", ""],
+  l: ["link", ""],
+  v: ["view", "heads"],
+  "?": ["help", ""],
+  Escape: ["row-move", ""]
+};
+function tableAction({ key }, target) {
+  if (key in ARROWS) {
+    if (target?.closest(ROVING)) return ["rove", ARROWS[key]];
+    const moves = !target || target.closest("table.heads-table tbody");
+    return moves ? ["row-move", ARROWS[key]] : null;
+  }
+  return TABLE[key.length === 1 ? key.toLowerCase() : key] ?? null;
 }
 function moved(target) {
   if (target?.closest("table.tokens")) return "move-spot";
@@ -225,10 +281,10 @@ var UNSEEN = new RegExp(
   "gu"
 );
 var NAMED = { "\n": "⏎", "	": "⇥" };
-function readable(token) {
-  if (token === "") return "⟨empty⟩";
-  if (/^ +$/.test(token)) return token === " " ? "⟨space⟩" : `⟨${token.length} spaces⟩`;
-  return token.replace(UNSEEN, (found) => NAMED[found] ?? `⟨${hex(found)}⟩`);
+function readable(token2) {
+  if (token2 === "") return "⟨empty⟩";
+  if (/^ +$/.test(token2)) return token2 === " " ? "⟨space⟩" : `⟨${token2.length} spaces⟩`;
+  return token2.replace(UNSEEN, (found) => NAMED[found] ?? `⟨${hex(found)}⟩`);
 }
 function hex(character) {
   return (character.codePointAt(0) ?? 0).toString(16).padStart(4, "0");
@@ -358,8 +414,8 @@ function inSight(options, offset, i, j) {
   const ahead = j - (i + offset);
   if (options.causal && ahead > 0) return false;
   if (!options.window) return true;
-  const [left2, right] = options.window;
-  return (left2 === null || -ahead <= left2) && (right === null || ahead <= right);
+  const [left3, right] = options.window;
+  return (left3 === null || -ahead <= left3) && (right === null || ahead <= right);
 }
 function unedited(info, arrays2) {
   return {
@@ -403,7 +459,7 @@ function isDefaultScale(scale, head_dim) {
   return head_dim > 0 && Math.abs(scale * Math.sqrt(head_dim) - 1) < 1e-12;
 }
 function isPaired(tokens, key_tokens) {
-  return tokens.length === key_tokens.length && tokens.every((token, i) => token === key_tokens[i]);
+  return tokens.length === key_tokens.length && tokens.every((token2, i) => token2 === key_tokens[i]);
 }
 
 // src/host_error.js
@@ -427,9 +483,12 @@ var HostError = class extends Error {
 };
 
 // src/source.js
-var NUMERIC = /* @__PURE__ */ new Set(["trace", "arrays", "weights", "overview", "facts", "everywhere"]);
+var NUMERIC = /* @__PURE__ */ new Set([
+  ...["trace", "arrays", "weights", "overview", "facts", "everywhere", "strongest", "head"]
+]);
 var TEXTS = /* @__PURE__ */ new Set(["token", "tokens", "key_tokens", "what", "backend"]);
-var SHOWN = /* @__PURE__ */ new Set(["overview", "grid", "facts", "everywhere"]);
+var SHOWN = /* @__PURE__ */ new Set(["overview", "grid", "facts", "everywhere", "strongest", "head"]);
+var STEPPED = /* @__PURE__ */ new Set(["head"]);
 var MOST = 2 ** 27;
 var UNUSUAL = { NaN: NaN, Infinity: Infinity, "-Infinity": -Infinity };
 function revive(value) {
@@ -455,18 +514,23 @@ function createSource(host, top) {
     weights: (place, rows, keys) => json("weights", weightArgs(place, rows, keys)),
     answer: (op, args) => known.get(address(op, args)),
     ask: async (op, args) => (await answered(op, args)).json,
-    has: (op, args) => known.has(address(op, args)),
+    call: (op, args) => host.call(op, args),
+    has: (op, args) => isWhole(op, known.get(address(op, args))),
     made: maker(),
     asking: (op, args) => asked2.has(address(op, args)),
     need(op, args) {
       const name = address(op, args);
-      if (known.has(name)) return Promise.resolve();
-      const running = asked2.get(name) ?? answered(op, args).catch((error) => refusal(op, error)).then((answer) => keep(known, name, answer)).finally(() => asked2.delete(name));
+      const before2 = known.get(name);
+      if (isWhole(op, before2)) return Promise.resolve();
+      const begun = performance.now();
+      const took = () => (before2?.took ?? 0) + (performance.now() - begun) / 1e3;
+      const running = asked2.get(name) ?? answered(op, args).catch((error) => refusal(op, error)).then((answer) => keep(known, name, { ...answer, took: took() })).finally(() => asked2.delete(name));
       asked2.set(name, running);
       return running;
     }
   };
 }
+var isWhole = (op, answer) => answer !== void 0 && !(STEPPED.has(op) && answer.json && answer.json.done < answer.json.of);
 function maker() {
   const worked = /* @__PURE__ */ new WeakMap();
   return (from, name, make) => {
@@ -676,25 +740,25 @@ function ledgerRows(record, options) {
   const { reading } = options;
   return stepsOf(record, reading).map((id) => {
     const [name, how] = stepName(id, record, options);
-    const cells = columns.map((column) => {
+    const cells2 = columns.map((column) => {
       if (column.kind === "key") return keyCell(id, record, column.index, reading);
       if (column.kind === "sink") return sinkCell(id, record, reading);
       if (column.kind === "sum") return sumCell(id, record, reading);
       return restCell(id, record, reading);
     });
-    return { id, name, how, cells };
+    return { id, name, how, cells: cells2 };
   });
 }
 function rowNote(record, reading) {
   if (record.visible_count === 0) {
     return "No visible keys: this token may look at none, so it reads nothing and its output is 0.";
   }
-  const largest3 = rounded(record.row_max);
+  const largest4 = rounded(record.row_max);
   switch (lostIn(record, reading)) {
     case "overflow":
-      return `exp(${largest3}) is more than a float64 can hold (about 1.8 · 10³⁰⁸), so the textbook form stops here. The shifted form first subtracts the largest score; the weights are the same.`;
+      return `exp(${largest4}) is more than a float64 can hold (about 1.8 · 10³⁰⁸), so the textbook form stops here. The shifted form first subtracts the largest score; the weights are the same.`;
     case "underflow":
-      return `exp(${largest3}) is less than a float64 can hold, so every exp and their sum are 0. The shifted form first subtracts the largest score; the weights are the same.`;
+      return `exp(${largest4}) is less than a float64 can hold, so every exp and their sum are 0. The shifted form first subtracts the largest score; the weights are the same.`;
     default:
       return Number.isNaN(record.lse) ? `A score here is not a finite number (${exact(record.row_max)}), so the whole row is NaN.` : null;
   }
@@ -754,8 +818,8 @@ function windowRows({ row, info }) {
   const first = Math.max(0, Math.min(row - WINDOW / 2, info.sizes.q_len - WINDOW));
   return Array.from({ length: Math.min(WINDOW, info.sizes.q_len) }, (_, i) => first + i);
 }
-function gridOf({ state, tokens, keyTokens, small, record, recordOf }, source) {
-  if (small) {
+function gridOf({ state, tokens, keyTokens, small: small2, record, recordOf }, source) {
+  if (small2) {
     const gridCell2 = (row, c) => {
       const at = isIn(state, row) ? recordOf(row) : null;
       return at && { weight: at.weights[c], visible: at.visible[c] };
@@ -776,28 +840,28 @@ function largest2(weights2) {
   const top = Math.max(0, ...weights2.filter((weight) => Number.isFinite(weight)));
   return top > 0 ? top : 1;
 }
-function needsOf({ state, small, tokens, record, gridRows, gridKeys }) {
+function needsOf({ state, small: small2, tokens, record, gridRows, gridKeys }) {
   const { info } = state;
   const top = info.limits.ledger_keys;
   const needs = [];
   if (info.editable) needs.push(["arrays", headArgs(state)]);
   const edited = editKey(state) in state.edits;
-  const rows = edited ? [] : small ? tokens.map((_, i) => i) : [state.row];
+  const rows = edited ? [] : small2 ? tokens.map((_, i) => i) : [state.row];
   for (const row of rows) needs.push(["trace", traceArgs(state, row, top)]);
-  if (!small && record && gridKeys.length)
+  if (!small2 && record && gridKeys.length)
     needs.push(["weights", weightArgs(state, gridRows, gridKeys)]);
   return needs;
 }
 var sceneSteps = ({ record, state }) => record ? stepsOf(record, state.reading) : [];
-function isUnfolded(id, step3) {
-  return step3 !== "none" && ORDER.indexOf(id) <= ORDER.indexOf(step3);
+function isUnfolded(id, step4) {
+  return step4 !== "none" && ORDER.indexOf(id) <= ORDER.indexOf(step4);
 }
 function isFinished(scene) {
   const last = sceneSteps(scene).at(-1);
   return last !== void 0 && isUnfolded(last, scene.state.step);
 }
-var isWhole = ({ small, tokens, state }) => small && tokens.every((_, row) => isIn(state, row));
-var hasLayer = ({ small, state, numbers }) => small && numbers !== null && numbers.key.length > 0 && (numbers.query[0]?.length ?? 0) <= state.info.limits.edit_dims && (numbers.value[0]?.length ?? 0) <= state.info.limits.edit_dims && state.info.sizes.value_dim !== null;
+var isWhole2 = ({ small: small2, tokens, state }) => small2 && tokens.every((_, row) => isIn(state, row));
+var hasLayer = ({ small: small2, state, numbers }) => small2 && numbers !== null && numbers.key.length > 0 && (numbers.query[0]?.length ?? 0) <= state.info.limits.edit_dims && (numbers.value[0]?.length ?? 0) <= state.info.limits.edit_dims && state.info.sizes.value_dim !== null;
 function pointOf(scene) {
   const { record, state } = scene;
   const steps = sceneSteps(scene);
@@ -847,7 +911,7 @@ function linesOf(numbers, paired) {
 }
 function spotBeside(numbers, paired, spot, way) {
   const lines = linesOf(numbers, paired).filter((line5) => line5.length);
-  const same2 = (other) => other.side === spot.side && other.row === spot.row && other.col === spot.col;
+  const same2 = (other2) => other2.side === spot.side && other2.row === spot.row && other2.col === spot.col;
   const y = lines.findIndex((line5) => line5.some(same2));
   if (y < 0) return lines[0]?.[0] ?? spot;
   const x = lines[y].findIndex(same2);
@@ -858,14 +922,15 @@ function spotBeside(numbers, paired, spot, way) {
 
 // src/actions.js
 var FIRST = ORDER[0];
+var VIEWS = ["steps", "heads", "map", "table"];
 function pickQuery({ state, tokens }, row) {
   if (row < 0 || row >= tokens.length) return {};
   const known = isIn(state, row);
-  const step3 = row === state.row ? state.step : known ? "reads" : "none";
-  const cursor = step3 === "none" ? { ...state.cursor, step: FIRST } : state.cursor;
+  const step4 = row === state.row ? state.step : known ? "reads" : "none";
+  const cursor = step4 === "none" ? { ...state.cursor, step: FIRST } : state.cursor;
   return {
     row,
-    step: step3,
+    step: step4,
     cursor,
     hover: null,
     editing: null,
@@ -874,14 +939,14 @@ function pickQuery({ state, tokens }, row) {
     spot: { ...state.spot, side: "query", row }
   };
 }
-function unfoldTo(scene, step3) {
+function unfoldTo(scene, step4) {
   const { state } = scene;
   const steps = sceneSteps(scene);
   const last = steps.at(-1);
-  const done = last !== void 0 && step3 === last && !state.seen.includes(state.row);
-  const cursor = step3 === "none" ? state.cursor : { ...state.cursor, step: step3 };
+  const done = last !== void 0 && step4 === last && !state.seen.includes(state.row);
+  const cursor = step4 === "none" ? state.cursor : { ...state.cursor, step: step4 };
   return {
-    step: step3,
+    step: step4,
     cursor,
     hover: null,
     focus: "ledger",
@@ -890,11 +955,11 @@ function unfoldTo(scene, step3) {
 }
 function next(scene) {
   const { state, tokens } = scene;
-  const step3 = sceneSteps(scene).find((id) => !isUnfolded(id, state.step));
-  if (step3) return unfoldTo(scene, step3);
-  const waiting2 = tokens.findIndex((_, row) => !isIn(state, row));
-  if (scene.small && waiting2 >= 0) return pickQuery(scene, waiting2);
-  if (!state.layer && isWhole(scene) && hasLayer(scene)) return { layer: true, focus: "layer" };
+  const step4 = sceneSteps(scene).find((id) => !isUnfolded(id, state.step));
+  if (step4) return unfoldTo(scene, step4);
+  const waiting3 = tokens.findIndex((_, row) => !isIn(state, row));
+  if (scene.small && waiting3 >= 0) return pickQuery(scene, waiting3);
+  if (!state.layer && isWhole2(scene) && hasLayer(scene)) return { layer: true, focus: "layer" };
   return {};
 }
 function back(scene) {
@@ -909,19 +974,19 @@ function move(scene, argument) {
   const at = held(state.cursor, steps, columns);
   const index = steps.indexOf(at.step);
   const [dy, dx] = jump(argument);
-  const step3 = steps[Math.max(0, Math.min(index + dy, steps.length - 1))];
+  const step4 = steps[Math.max(0, Math.min(index + dy, steps.length - 1))];
   return {
-    cursor: held({ step: step3, column: at.column + dx }, steps, columns),
+    cursor: held({ step: step4, column: at.column + dx }, steps, columns),
     follow: false,
     hover: null,
     focus: "ledger"
   };
 }
 function cursorFrom(text) {
-  const [step3, column] = text.split(":");
+  const [step4, column] = text.split(":");
   return { step: (
     /** @type {import("./types.js").StepId} */
-    step3
+    step4
   ), column: Number(column) };
 }
 function spotFrom(text) {
@@ -974,20 +1039,20 @@ function startRename({ state, numbers, paired }) {
     focus: "input"
   };
 }
-function commit(scene, typed2) {
+function commit(scene, typed3) {
   const { state, numbers, paired } = scene;
   const { editing } = state;
   if (!editing || !numbers) return {};
   const { spot } = editing;
   if (editing.what === "name") {
     return {
-      ...changed(scene, rename(numbers, paired, spot.side, spot.row, typed2.slice(0, 200))),
+      ...changed(scene, rename(numbers, paired, spot.side, spot.row, typed3.slice(0, 200))),
       focus: "spot"
     };
   }
-  const parsed = parseNumber(typed2);
+  const parsed = parseNumber(typed3);
   if ("sentence" in parsed)
-    return { trouble: parsed.sentence, editing: { ...editing, draft: typed2 } };
+    return { trouble: parsed.sentence, editing: { ...editing, draft: typed3 } };
   if (Object.is(parsed.number, numbers[spot.side][spot.row][spot.col])) {
     return { editing: null, trouble: null, focus: "spot" };
   }
@@ -1025,10 +1090,10 @@ function remove(scene) {
   const seen = state.seen.filter((i) => i !== row).map((i) => i > row ? i - 1 : i);
   const current = state.row > row ? state.row - 1 : state.row;
   const changes = changed({ ...scene, state: { ...state, row: current } }, edit2);
-  const step3 = isIn({ ...state, seen }, changes.row ?? 0) ? "reads" : "none";
+  const step4 = isIn({ ...state, seen }, changes.row ?? 0) ? "reads" : "none";
   if (state.row !== row) return { ...changes, seen, focus: "spot" };
-  const cursor = step3 === "none" ? { ...state.cursor, step: FIRST } : state.cursor;
-  return { ...changes, seen, focus: "spot", step: step3, cursor };
+  const cursor = step4 === "none" ? { ...state.cursor, step: FIRST } : state.cursor;
+  return { ...changes, seen, focus: "spot", step: step4, cursor };
 }
 function dimension(scene, argument) {
   const { numbers, state } = scene;
@@ -1111,7 +1176,7 @@ var ACTIONS = {
   layer: ({ state }) => ({ layer: !state.layer, focus: state.layer ? void 0 : "layer" }),
   section: ({ state }, to) => ({ section: sectionFrom(state, to), focus: "article" }),
   view: (_, to) => ({
-    view: to === "heads" ? "heads" : "steps",
+    view: VIEWS.find((name) => name === to) ?? "steps",
     hover: null,
     point: null,
     focus: "top"
@@ -1128,6 +1193,7 @@ function sectionFrom(state, to) {
 
 // src/capture_info.js
 var SMALL = 12;
+var LONG = 1024;
 function axesOf(capture, stage, batch) {
   const { queries, keys } = capture.layers[stage];
   const of = (list) => capture.axes[list[list.length > 1 ? batch : 0]];
@@ -1152,8 +1218,14 @@ function infoOf(capture, stage, batch) {
     key_tokens: keys.tokens
   };
 }
-function firstView({ layers }) {
+function isLong({ layers, modes }, stage) {
+  const { q_len, kv_len } = layers[stage].sizes;
+  return Math.max(q_len, kv_len) > LONG && Boolean(modes?.includes("map"));
+}
+function firstView(capture) {
+  const { layers } = capture;
   const { heads, q_len, kv_len } = layers[0].sizes;
+  if (isLong(capture, 0)) return "map";
   const many = heads > 1 && Math.max(q_len, kv_len) > SMALL;
   return layers.length > 1 || many ? "heads" : "steps";
 }
@@ -1173,9 +1245,17 @@ function settled(before2, changes) {
     row,
     key: state.key !== null && state.key < kv_len ? state.key : null,
     mark: inside(state.mark, q_len, kv_len),
-    point: null
+    point: null,
+    map: heldMap(state.map, q_len, kv_len)
   };
 }
+var heldMap = (map, rows, keys) => ({
+  ...map,
+  aim: null,
+  tour: null,
+  lock: inside(map.lock, rows, keys),
+  marks: map.marks.filter(({ query, key }) => query < rows && key < keys)
+});
 var inside = (pair2, rows, keys) => pair2 && pair2[0] < rows && pair2[1] < keys ? pair2 : null;
 
 // src/dom.js
@@ -1199,14 +1279,34 @@ function h(tag, props = {}, ...children) {
   return element;
 }
 function patch(parent, wanted) {
+  let elsewhere = null;
   wanted.forEach((node, i) => {
-    const old = parent.childNodes[i];
+    let old = parent.childNodes[i];
+    if (old && !alike(old, node)) {
+      elsewhere ??= keyedFrom(parent, i);
+      const moved3 = elsewhere.get(keyOf(node));
+      if (moved3 && alike(moved3, node)) {
+        parent.insertBefore(moved3, old);
+        old = /** @type {ChildNode} */
+        moved3;
+      }
+    }
+    elsewhere?.delete(keyOf(node));
     if (!old) parent.appendChild(node);
     else if (!alike(old, node)) parent.replaceChild(node, old);
     else if (old instanceof Element && node instanceof Element) patchElement(old, node);
     else if (old.nodeValue !== node.nodeValue) old.nodeValue = node.nodeValue;
   });
   while (parent.childNodes.length > wanted.length) parent.lastChild?.remove();
+}
+var keyOf = (node) => node instanceof Element && node.getAttribute("data-key") || "";
+function keyedFrom(parent, from) {
+  const found = [...parent.childNodes].slice(from).filter((node) => keyOf(node) !== "");
+  return new Map(found.map((node) => [
+    keyOf(node),
+    /** @type {Node} */
+    node
+  ]));
 }
 function alike(a, b) {
   if (a.nodeName !== b.nodeName) return false;
@@ -1216,19 +1316,22 @@ function alike(a, b) {
 var STYLED = /* @__PURE__ */ new Set(["style"]);
 var PAINTED = /* @__PURE__ */ new Set(["style", "width", "height"]);
 function patchElement(old, node) {
+  const as = node.getAttribute("data-as");
+  if (as !== null && as === old.getAttribute("data-as")) return;
   const own2 = old instanceof HTMLCanvasElement ? PAINTED : STYLED;
-  const typed2 = old.getAttribute("value") !== node.getAttribute("value");
+  const typed3 = old.getAttribute("value") !== node.getAttribute("value");
   for (const { name } of [...old.attributes]) {
     if (!own2.has(name) && name !== "open" && !node.hasAttribute(name)) old.removeAttribute(name);
   }
   for (const { name, value } of [...node.attributes]) {
-    if (!own2.has(name) && old.getAttribute(name) !== value) old.setAttribute(name, value);
+    if (!own2.has(name) && name !== "open" && old.getAttribute(name) !== value)
+      old.setAttribute(name, value);
   }
   if (old instanceof HTMLElement && node instanceof HTMLElement && own2 !== PAINTED)
     patchVars(old.style, node.style);
   patch(old, [...node.childNodes]);
   if (old instanceof HTMLInputElement) {
-    if (typed2) old.value = node.getAttribute("value") ?? "";
+    if (typed3) old.value = node.getAttribute("value") ?? "";
     old.checked = node.hasAttribute("checked");
   }
   if (old instanceof HTMLOptionElement) old.selected = node.hasAttribute("selected");
@@ -1320,11 +1423,11 @@ function overviewParts(state, stage) {
 }
 function everywhereArgs(state) {
   const { capture, stage, row } = state;
-  const first = capture.layers.findIndex((_, other) => isAlike(state, other, stage));
+  const first = capture.layers.findIndex((_, other2) => isAlike(state, other2, stage));
   return { ...overviewArgs(state, first), query: String(row) };
 }
-function isAlike({ capture }, one, other) {
-  const [a, b] = [capture.layers[one], capture.layers[other]];
+function isAlike({ capture }, one, other2) {
+  const [a, b] = [capture.layers[one], capture.layers[other2]];
   return a.queries.join() === b.queries.join() && a.keys.join() === b.keys.join();
 }
 
@@ -1544,7 +1647,7 @@ function hiddenFill(pen, colors, striped, ratio) {
   brush.stroke();
   return pen.createPattern(tile, "repeat") ?? colors.hidden;
 }
-function paintGrid(canvas, grid2, { cell: cell2, range: range2, colors, ratio = screenRatio() }) {
+function paintGrid(canvas, grid2, { cell: cell2, range: range3, colors, ratio = screenRatio() }) {
   const [rows, columns] = grid2.shape;
   const pen = sized(canvas, gridWidth(grid2, cell2), gridHeight(grid2, cell2), ratio);
   const wide = Math.round(columns * cell2 * ratio);
@@ -1552,13 +1655,13 @@ function paintGrid(canvas, grid2, { cell: cell2, range: range2, colors, ratio = 
   pen.fillStyle = hiddenFill(pen, colors, cell2 >= HATCHED, ratio);
   pen.fillRect(0, 0, wide, high);
   const { weights: weights2, visible, sink } = grid2;
-  const codeAt = (i) => visible[i] ? codeOf(weights2[i], range2) : -1;
+  const codeAt = (i) => visible[i] ? codeOf(weights2[i], range3) : -1;
   pen.imageSmoothingEnabled = false;
   pen.drawImage(pixels(rows, columns, colors, codeAt), 0, 0, wide, high);
   if (sink) {
-    const shares = pixels(rows, 1, colors, (r) => codeOf(sink[r], range2));
-    const left2 = Math.round(sinkLeft(grid2, cell2) * ratio);
-    pen.drawImage(shares, left2, 0, Math.round(sinkWidth(cell2) * ratio), high);
+    const shares = pixels(rows, 1, colors, (r) => codeOf(sink[r], range3));
+    const left3 = Math.round(sinkLeft(grid2, cell2) * ratio);
+    pen.drawImage(shares, left3, 0, Math.round(sinkWidth(cell2) * ratio), high);
   }
   for (let r = 0; r < rows; r += 1) {
     if (isEmpty(grid2, r)) paintEmpty(pen, grid2, r, cell2, colors, ratio);
@@ -1592,17 +1695,17 @@ function paintNaNs(pen, grid2, r, cell2, colors, ratio) {
   const top = Math.round(r * cell2 * ratio);
   const high = Math.round((r + 1) * cell2 * ratio) - top;
   const crosses = (from, to) => {
-    const [left2, right] = [Math.round(from * ratio), Math.round(to * ratio)];
+    const [left3, right] = [Math.round(from * ratio), Math.round(to * ratio)];
     pen.fillStyle = colors.nan;
-    pen.fillRect(left2, top, right - left2, high);
+    pen.fillRect(left3, top, right - left3, high);
     if (cell2 < HATCHED) return;
     pen.strokeStyle = colors.paper;
     pen.lineWidth = ratio;
     pen.beginPath();
-    pen.moveTo(left2 + ratio, top + ratio);
+    pen.moveTo(left3 + ratio, top + ratio);
     pen.lineTo(right - ratio, top + high - ratio);
     pen.moveTo(right - ratio, top + ratio);
-    pen.lineTo(left2 + ratio, top + high - ratio);
+    pen.lineTo(left3 + ratio, top + high - ratio);
     pen.stroke();
   };
   for (let c = 0; c < columns; c += 1) {
@@ -1629,10 +1732,10 @@ function paintOverlay(canvas, grid2, options) {
     { frame: keyFrame(grid2, cell2, key), line: thick }
   ];
   for (const halo of [true, false])
-    for (const { frame, line: line4 } of frames) {
+    for (const { frame: frame2, line: line4 } of frames) {
       const [color, width] = line4;
-      if (frame && halo) strokeFrame(pen, frame, colors.paper, width + 2, ratio);
-      else if (frame) strokeFrame(pen, frame, color, width, ratio);
+      if (frame2 && halo) strokeFrame(pen, frame2, colors.paper, width + 2, ratio);
+      else if (frame2) strokeFrame(pen, frame2, color, width, ratio);
     }
 }
 function rowFrame(grid2, cell2, row) {
@@ -1648,25 +1751,25 @@ function keyFrame(grid2, cell2, key) {
   if (c < 0 || c >= grid2.shape[1]) return null;
   return [c * cell2, 0, cell2, gridHeight(grid2, cell2)];
 }
-function strokeFrame(pen, [left2, top, wide, high], color, width, ratio) {
+function strokeFrame(pen, [left3, top, wide, high], color, width, ratio) {
   const out = Math.min(wide, high) < 11 ? 1 : 0;
-  const x0 = Math.max(1, Math.round((left2 - out) * ratio));
+  const x0 = Math.max(1, Math.round((left3 - out) * ratio));
   const y0 = Math.max(1, Math.round((top - out) * ratio));
-  const x1 = Math.min(pen.canvas.width - 1, Math.round((left2 + wide + out) * ratio));
+  const x1 = Math.min(pen.canvas.width - 1, Math.round((left3 + wide + out) * ratio));
   const y1 = Math.min(pen.canvas.height - 1, Math.round((top + high + out) * ratio));
   pen.strokeStyle = color;
   pen.lineWidth = width * ratio;
   pen.strokeRect(x0, y0, x1 - x0, y1 - y0);
 }
 function paintThumbnail(canvas, values, rows, columns, options) {
-  const { markRow = null, colors, range: range2, ratio = screenRatio() } = options;
+  const { markRow = null, colors, range: range3, ratio = screenRatio() } = options;
   const { cell: cell2 = Math.max(1, Math.floor(96 / Math.max(rows, columns))) } = options;
   const pen = sized(canvas, columns * cell2, rows * cell2, ratio);
   const { width, height } = canvas;
   pen.fillStyle = colors.hidden;
   pen.fillRect(0, 0, width, height);
   pen.imageSmoothingEnabled = false;
-  const codeAt = (i) => values[i] < 0 ? -1 : codeOf(values[i], range2);
+  const codeAt = (i) => values[i] < 0 ? -1 : codeOf(values[i], range3);
   pen.drawImage(pixels(rows, columns, colors, codeAt), 0, 0, width, height);
   pen.fillStyle = colors.nan;
   values.forEach((value, i) => {
@@ -1675,12 +1778,12 @@ function paintThumbnail(canvas, values, rows, columns, options) {
     pen.fillRect(i % columns * size, Math.floor(i / columns) * size, size, size);
   });
   if (markRow === null || markRow < 0 || markRow >= rows) return;
-  const frame = (
+  const frame2 = (
     /** @type {Frame} */
     [0, markRow * cell2, columns * cell2, cell2]
   );
-  strokeFrame(pen, frame, colors.paper, 3, ratio);
-  strokeFrame(pen, frame, colors.focus, 1.5, ratio);
+  strokeFrame(pen, frame2, colors.paper, 3, ratio);
+  strokeFrame(pen, frame2, colors.focus, 1.5, ratio);
 }
 
 // src/heads_grid.js
@@ -1709,10 +1812,10 @@ function headView(state, source, at, average2) {
   const words2 = byWords(state);
   const asked2 = { ...place, ...part, ...words2 ? { words: "1" } : {} };
   const answer = source.answer("grid", asked2);
-  const told = source.answer("facts", place);
-  const facts2 = told && !told.refused ? (
+  const told2 = source.answer("facts", place);
+  const facts2 = told2 && !told2.refused ? (
     /** @type {Facts} */
-    told.json
+    told2.json
   ) : null;
   const grid2 = answer?.bytes ? decoded(state, source, answer) : null;
   return {
@@ -1768,7 +1871,7 @@ function decoded({ info, capture, stage, batch }, source, answer) {
 }
 function paddedRows(padding, { shape, rows, row_words: words2 }) {
   if (!padding.length) return null;
-  const filler = (token) => padding.some(([start2, stop]) => start2 <= token && token < stop);
+  const filler = (token2) => padding.some(([start2, stop]) => start2 <= token2 && token2 < stop);
   return Array.from({ length: shape[0] }, (_, r) => (words2?.[r] ?? [rows[0] + r]).every(filler));
 }
 function lineOf(state, source, view, line4) {
@@ -1778,17 +1881,17 @@ function lineOf(state, source, view, line4) {
   const grid2 = answer?.bytes ? decoded(state, source, answer) : null;
   return { args, grid: grid2, refused: answer?.refused ?? "" };
 }
-function placeOfToken(words2, token) {
-  if (token === null || token === SINK || !words2) return token;
-  const found = words2.findIndex((some) => some.includes(token));
+function placeOfToken(words2, token2) {
+  if (token2 === null || token2 === SINK || !words2) return token2;
+  const found = words2.findIndex((some) => some.includes(token2));
   return found < 0 ? null : found;
 }
 var tokenOfPlace = (words2, place) => place === SINK || !words2 ? place : words2[place]?.[0] ?? 0;
 function rangeIn({ first, second }) {
   const one = first?.range ?? { low: 0, high: 1 };
-  const other = second?.grid ? second.range : one;
-  const high = Math.max(one.high, other.high);
-  return { low: 0, high, over: [one, other].some((range2) => range2.over || false) };
+  const other2 = second?.grid ? second.range : one;
+  const high = Math.max(one.high, other2.high);
+  return { low: 0, high, over: [one, other2].some((range3) => range3.over || false) };
 }
 
 // src/color.js
@@ -1798,14 +1901,14 @@ var colorClass = (index) => `c${index % COLORS}`;
 
 // src/chip.js
 var LONGEST = 18;
-function shortName(token) {
-  const characters = [...readable(token)];
+function shortName(token2) {
+  const characters = [...readable(token2)];
   return characters.length > LONGEST ? `${characters.slice(0, LONGEST - 1).join("")}…` : characters.join("");
 }
 function needsPosition(tokens, index) {
-  const token = tokens[index];
-  if (token === String(index)) return false;
-  return tokens.indexOf(token) !== tokens.lastIndexOf(token);
+  const token2 = tokens[index];
+  if (token2 === String(index)) return false;
+  return tokens.indexOf(token2) !== tokens.lastIndexOf(token2);
 }
 function tokenName(tokens, index) {
   const text = shortName(tokens[index]);
@@ -1853,15 +1956,15 @@ function readBy(grid2, key) {
 }
 function shared(entries) {
   const place = (index) => index === SINK ? Infinity : index;
-  const sorted = [...entries].sort((a, b) => {
+  const sorted2 = [...entries].sort((a, b) => {
     const [noA, noB] = [Number.isNaN(a.weight), Number.isNaN(b.weight)];
     if (noA !== noB) return noA ? 1 : -1;
     if (!noA && a.weight !== b.weight) return b.weight - a.weight;
     return place(a.index) < place(b.index) ? -1 : 1;
   });
-  const total = sorted.reduce((sum3, { weight }) => sum3 + (Number.isNaN(weight) ? 0 : weight), 0);
+  const total = sorted2.reduce((sum3, { weight }) => sum3 + (Number.isNaN(weight) ? 0 : weight), 0);
   let sum2 = 0;
-  return sorted.map(({ index, weight }) => {
+  return sorted2.map(({ index, weight }) => {
     sum2 += weight;
     if (Number.isNaN(sum2)) return { index, weight, share: NaN };
     if (total === 0) return { index, weight, share: 0 };
@@ -1951,7 +2054,7 @@ function headsScene(state, source) {
     ledger: hasLedger(state) ? ledgerScene(state, source) : null
   };
 }
-var hasLedger = ({ open: open2, picked: picked2, average: average2 }) => open2 && picked2 && average2 === "none";
+var hasLedger = ({ open: open3, picked: picked2, average: average2 }) => open3 && picked2 && average2 === "none";
 function ledgerScene(state, source) {
   const scene = sceneOf({ ...state, step: "reads", edits: {}, scaled: true }, source);
   const column = state.follow ? scene.record?.keys.indexOf(state.key ?? -1) ?? -1 : -1;
@@ -1975,14 +2078,14 @@ function overviewOf(state, source, stage) {
   }));
 }
 function picturesOf({ json: { rows, columns, heads }, bytes }) {
-  const cells = rows * columns;
+  const cells2 = rows * columns;
   return heads.map(
     (_, i) => numbersIn(
       /** @type {Uint8Array} */
       bytes,
       Float32Array,
-      4 * i * cells,
-      cells
+      4 * i * cells2,
+      cells2
     )
   );
 }
@@ -1990,20 +2093,20 @@ function overviewRefused(state, source, stage) {
   const answers = overviewParts(state, stage).map((args) => source.answer("overview", args));
   return answers.find((answer) => answer?.refused)?.refused ?? "";
 }
-function pairsOf({ picked: picked2, row, key, mark: mark2, point }, view) {
+function pairsOf({ picked: picked2, row, key, mark: mark3, point }, view) {
   if (!view?.grid) return { picked: null, at: null };
   const { rowWords: rowWords2, keyWords } = view;
-  const placed = ([r, k]) => {
+  const placed2 = ([r, k]) => {
     const [a, b] = [placeOfToken(rowWords2, r), placeOfToken(keyWords, k)];
     return a === null || b === null ? null : (
       /** @type {Pair} */
       [a, b]
     );
   };
-  const shown = point ?? mark2;
+  const shown = point ?? mark3;
   return {
-    picked: picked2 ? placed([row, key ?? -1]) : null,
-    at: shown && placed(shown)
+    picked: picked2 ? placed2([row, key ?? -1]) : null,
+    at: shown && placed2(shown)
   };
 }
 function linesOf2(state, source, view) {
@@ -2038,325 +2141,470 @@ function headNeeds({ state, first, second }, source) {
   return needs;
 }
 
-// src/turns.js
-var KEEP = "softlookup-progress";
-function loadProgress() {
-  try {
-    const kept = JSON.parse(localStorage.getItem(KEEP) ?? "{}");
-    const solved = Array.isArray(kept.solved) ? kept.solved.filter((s) => typeof s === "string") : [];
-    const seeds = {};
-    for (const [skill, seed] of Object.entries(kept.seeds ?? {})) {
-      if (Number.isSafeInteger(seed) && Number(seed) > 0) seeds[skill] = Number(seed);
-    }
-    return { solved, seeds };
-  } catch {
-    return { solved: [], seeds: {} };
-  }
+// src/map_camera.js
+var NEAREST = -6;
+var NATIVE = -4.5;
+var SLACK = 1e-9;
+var within = (x, low, high) => Math.max(low, Math.min(x, high));
+function worldCamera({ rows, keys }, { width, height }) {
+  const per = Math.max(keys / width, rows / height);
+  return { x: keys / 2, y: rows / 2, z: Math.max(NEAREST, Math.log2(Math.max(per, 2 ** NEAREST))) };
 }
-function keepProgress(solved, skill, seed) {
-  try {
-    const { seeds } = loadProgress();
-    localStorage.setItem(KEEP, JSON.stringify({ solved, seeds: { ...seeds, [skill]: seed } }));
-  } catch {
-  }
-}
-function newTurn(skill, seed) {
+function heldCamera({ x, y, z }, size, box) {
   return {
-    skill,
-    seed: seed ?? loadProgress().seeds[skill] ?? 1,
-    exercise: null,
-    typed: [],
-    verdict: null,
-    revealed: false,
-    trouble: null
+    x: within(x, 0, size.keys),
+    y: within(y, 0, size.rows),
+    z: within(z, NEAREST, worldCamera(size, box).z)
   };
 }
-function judged({ solved, turn }, verdict) {
-  const { skill, seed, revealed } = turn;
-  const ticks = verdict.correct && !revealed && !solved.includes(skill);
-  const now = ticks ? [...solved, skill] : solved;
-  const shows = !verdict.correct && verdict.steps.length > 0;
-  if (verdict.correct || shows) keepProgress(now, skill, seed + 1);
-  return { solved: now, turn: { ...turn, verdict, revealed: revealed || shows, trouble: null } };
+function edgesOf({ x, y, z }, { width, height }) {
+  const per = 2 ** z;
+  const [left3, top] = [x - width * per / 2, y - height * per / 2];
+  return { per, left: left3, top, right: left3 + width * per, bottom: top + height * per };
 }
-function answerOf({ exercise, typed: typed2 }) {
-  if (!exercise) return { trouble: "The exercise has not arrived yet." };
-  if (exercise.kind === "choice") {
-    return typed2[0] ? { answer: JSON.stringify(typed2[0]) } : { trouble: "Choose one of the explanations." };
-  }
-  const texts = exercise.fields.map((_, i) => (typed2[i] ?? "").trim());
-  const empty = texts.findIndex((text) => text === "");
-  if (empty >= 0) return { trouble: `Type a number for “${exercise.fields[empty].label}” too.` };
-  return { answer: JSON.stringify(texts) };
+function zoomedAt(camera, by, [px, py], size, box) {
+  const world = worldCamera(size, box);
+  const z = Math.max(NEAREST, camera.z + by);
+  if (z >= world.z) return world;
+  const change = 2 ** camera.z - 2 ** z;
+  const x = camera.x + (px - box.width / 2) * change;
+  const y = camera.y + (py - box.height / 2) * change;
+  return heldCamera({ x, y, z }, size, box);
 }
-
-// src/url_numbers.js
-function whole(text, below) {
-  return text !== null && /^\d{1,9}$/.test(text) && Number(text) < below ? Number(text) : null;
+var panned = ({ x, y, z }, dx, dy, size, box) => heldCamera({ x: x + dx * 2 ** z, y: y + dy * 2 ** z, z }, size, box);
+var levelAt = (z, ratio, top) => within(Math.ceil(z - Math.log2(ratio) - SLACK), 0, top);
+function pairUnder(camera, box, size, [px, py]) {
+  const { left: left3, top, per } = edgesOf(camera, box);
+  const [query, key] = [Math.floor(top + py * per), Math.floor(left3 + px * per)];
+  const inside3 = query >= 0 && key >= 0 && query < size.rows && key < size.keys;
+  return inside3 ? [query, key] : null;
 }
-
-// src/url_heads.js
-var AVERAGES = ["none", "heads", "layers", "both"];
-function writeHeads(state, fields2) {
-  fields2.set("v", "heads");
-  if (state.batch) fields2.set("b", String(state.batch));
-  if (state.open) {
-    fields2.set("L", String(state.stage));
-    fields2.set("h", String(state.head));
-    if (state.average !== "none") fields2.set("m", state.average);
-    if (state.words) fields2.set("w", "1");
-    if (!state.first) fields2.set("first", "0");
-    if (state.compare) fields2.set("cmp", `${state.compare.stage}.${state.compare.head}`);
-    if (state.corner.some((start2) => start2 > 0)) fields2.set("win", state.corner.join("."));
-  }
-  if (state.picked) fields2.set("q", String(state.row));
-  if (state.key !== null) fields2.set("k", String(state.key));
-}
-function readHeads(fields2, capture, place) {
-  const { heads, q_len, kv_len } = capture.layers[place.stage].sizes;
-  const stage = whole(fields2.get("L"), capture.layers.length);
-  const open2 = stage !== null || whole(fields2.get("h"), heads) !== null;
-  const row = whole(fields2.get("q"), q_len);
-  const key = whole(fields2.get("k"), kv_len);
-  const [top, left2] = pair(fields2.get("win"), q_len, kv_len) ?? [0, 0];
-  return {
-    ...place,
-    ...row === null ? {} : { row },
-    view: "heads",
-    open: open2,
-    picked: row !== null,
-    key,
-    follow: key !== null,
-    average: AVERAGES.find((name) => name === fields2.get("m")) ?? "none",
-    words: fields2.get("w") === "1",
-    first: fields2.get("first") !== "0",
-    compare: headAt(fields2.get("cmp"), capture),
-    corner: [top, left2],
-    thumb: { stage: place.stage, head: place.head },
-    mark: null,
-    point: null
+var centreOf = ({ x, y }, size) => [
+  within(Math.floor(y), 0, size.rows - 1),
+  within(Math.floor(x), 0, size.keys - 1)
+];
+function cellAround([query, key], level, { rows, keys }) {
+  const p = 2 ** level;
+  const span3 = (at, length) => {
+    const start2 = Math.floor(at / p) * p;
+    return (
+      /** @type {Span} */
+      [start2, Math.min(length, start2 + p)]
+    );
   };
+  return { level, rows: span3(query, rows), keys: span3(key, keys) };
 }
-function pair(text, rows, keys) {
-  const parts = (text ?? "").split(".");
-  const [a, b] = [whole(parts[0], rows), whole(parts[1] ?? null, keys)];
-  return parts.length === 2 && a !== null && b !== null ? [a, b] : null;
-}
-function headAt(text, { layers }) {
-  const parts = (text ?? "").split(".");
-  const stage = whole(parts[0], layers.length);
-  if (stage === null || parts.length !== 2) return null;
-  const head2 = whole(parts[1], layers[stage].sizes.heads);
-  return head2 === null ? null : { stage, head: head2 };
-}
-
-// src/url.js
-var MOST3 = 4e3;
-var LONGEST_NAME = 200;
-var VIEWS = ["steps", "heads"];
-var PLACES = ["q", "n", "L", "h"];
-function toHash(state) {
-  const fields2 = new URLSearchParams();
-  const { capture } = state;
-  if (capture.capture !== capture.shelf[0]?.id) fields2.set("c", capture.capture);
-  if (state.view === "heads") writeHeads(state, fields2);
-  else writeSteps(state, fields2);
-  return fields2.toString();
-}
-function writeSteps(state, fields2) {
-  if (firstView(state.capture) !== "steps") fields2.set("v", "steps");
-  fields2.set("q", String(state.row));
-  if (state.stage) fields2.set("L", String(state.stage));
-  if (state.batch) fields2.set("b", String(state.batch));
-  if (state.head) fields2.set("h", String(state.head));
-  fields2.set("step", state.step);
-  if (!state.scaled) fields2.set("scale", "off");
-  if (state.reading !== "textbook") fields2.set("read", state.reading);
-  if (state.seen.length) fields2.set("in", [...state.seen].sort((a, b) => a - b).join("."));
-  fields2.set("at", `${state.cursor.step}.${state.cursor.column}`);
-  if (state.section) fields2.set("s", String(state.section));
-  if (state.layer) fields2.set("all", "1");
-  const edit2 = state.edits[editKey(state)];
-  const numbers = edit2 ? JSON.stringify(edit2) : "";
-  if (numbers && numbers.length <= MOST3) fields2.set("n", numbers);
-}
-function fitsHash(state) {
-  const edit2 = state.edits[editKey(state)];
-  return !edit2 || JSON.stringify(edit2).length <= MOST3;
-}
-var stepId = (text) => ORDER.find((id) => id === text) ?? null;
-var captureIn = (hash) => new URLSearchParams(hash.replace(/^#/, "")).get("c");
-function fromHash(hash, capture) {
-  const fields2 = new URLSearchParams(hash.replace(/^#/, ""));
-  const stage = whole(fields2.get("L"), capture.layers.length) ?? 0;
-  const { batch, heads } = capture.layers[stage].sizes;
-  const entry = whole(fields2.get("b"), batch) ?? 0;
-  const head2 = whole(fields2.get("h"), heads) ?? 0;
-  const place = { stage, batch: entry, head: head2 };
-  const asked2 = VIEWS.find((name) => name === fields2.get("v"));
-  const says = asked2 !== void 0 || PLACES.some((name) => fields2.has(name));
-  const view = asked2 ?? firstView(capture);
-  if (view === "heads") return says ? readHeads(fields2, capture, place) : {};
-  return {
-    ...says ? { view } : {},
-    ...fromSteps(fields2, infoOf(capture, stage, entry), place)
-  };
-}
-function fromSteps(fields2, info, place) {
-  const edit2 = info.editable ? editFrom(fields2.get("n"), info) : null;
-  const rows = edit2 ? edit2.tokens.length : info.sizes.q_len;
-  const found = PLACES.some((name) => fields2.has(name)) ? place : {};
-  const row = whole(fields2.get("q"), rows);
-  if (row !== null) found.row = row;
-  const step3 = fields2.get("step") === "none" ? "none" : stepId(fields2.get("step"));
-  if (step3) found.step = step3;
-  if (fields2.get("scale") === "off" && info.editable) found.scaled = false;
-  if (fields2.get("read") === "shifted") found.reading = "shifted";
-  if (fields2.has("in")) found.seen = rowsFrom(fields2.get("in") ?? "", rows);
-  const [id, column] = (fields2.get("at") ?? "").split(".");
-  const at = stepId(id);
-  if (at) found.cursor = { step: at, column: whole(column ?? null, 1e3) ?? 0 };
-  const section = whole(fields2.get("s"), 100);
-  if (section !== null) found.section = section;
-  if (fields2.get("all") === "1") found.layer = true;
-  if (edit2) found.edits = { [editKey(place)]: edit2 };
-  return found;
-}
-function rowsFrom(text, rows) {
-  const found = text.split(".").map((part) => whole(part, rows));
-  return [...new Set(found.filter((row) => row !== null))];
-}
-var isList = (value, most) => Array.isArray(value) && value.length >= 1 && value.length <= most;
-function isMatrix(value, rows, most) {
-  if (!isList(value, rows) || value.length !== rows) return false;
-  const width = Array.isArray(value[0]) ? value[0].length : 0;
-  return value.every(
-    (row) => isList(row, most) && row.length === width && row.every((x) => typeof x === "number" && Number.isFinite(x))
+function regionOf(camera, box, size) {
+  const { left: left3, top, right, bottom } = edgesOf(camera, box);
+  const span3 = (from, to, n) => (
+    /** @type {Span} */
+    [within(Math.floor(from), 0, n), within(Math.ceil(to), 0, n)]
   );
+  const [rows, keys] = [span3(top, bottom, size.rows), span3(left3, right, size.keys)];
+  return rows[1] > rows[0] && keys[1] > keys[0] ? { rows, keys } : null;
 }
-function isOrigin(value, length, below) {
-  return isList(value, length) && value.length === length && value.every((x) => typeof x === "number" && Number.isInteger(x) && x >= -1 && x < below);
+function tilesIn(camera, box, size, level, tile) {
+  const region = regionOf(camera, box, size);
+  if (!region) return [];
+  const side = tile * 2 ** level;
+  const found = [];
+  for (let i = Math.floor(region.rows[0] / side); i * side < region.rows[1]; i += 1)
+    for (let j = Math.floor(region.keys[0] / side); j * side < region.keys[1]; j += 1)
+      found.push({ level, i, j });
+  const far = ({ i, j }) => Math.hypot((i + 0.5) * side - camera.y, (j + 0.5) * side - camera.x);
+  return found.sort((a, b) => far(a) - far(b));
 }
-var isNames = (value, most) => isList(value, most) && value.every((name) => typeof name === "string" && name.length <= LONGEST_NAME);
-function editFrom(text, info) {
-  if (!text || text.length > 2 * MOST3) return null;
-  let raw;
-  try {
-    raw = JSON.parse(text);
-  } catch {
-    return null;
-  }
-  if (raw === null || typeof raw !== "object") return null;
-  const { edit_tokens: most, edit_dims: dims } = info.limits;
-  const { tokens, key_tokens, query, key, value, row_from, key_from } = raw;
-  if (!isNames(tokens, most) || !isNames(key_tokens, most)) return null;
-  const [rows, keys] = [tokens.length, key_tokens.length];
-  const fits = isMatrix(query, rows, dims) && isMatrix(key, keys, dims) && isMatrix(value, keys, dims) && query[0].length === key[0].length && isOrigin(row_from, rows, info.sizes.q_len) && isOrigin(key_from, keys, info.sizes.kv_len);
-  return fits ? { tokens, key_tokens, query, key, value, row_from, key_from } : null;
+function between(from, to, share) {
+  const z = from.z + (to.z - from.z) * share;
+  const [a, b, now] = [2 ** from.z, 2 ** to.z, 2 ** z];
+  const left3 = Math.abs(a - b) < SLACK ? 1 - share : (now - b) / (a - b);
+  return { x: to.x + (from.x - to.x) * left3, y: to.y + (from.y - to.y) * left3, z };
 }
 
-// src/first_state.js
-function firstState(capture, lesson, hash) {
-  const skills = lesson.checklist.map(({ skill }) => skill);
-  const solved = loadProgress().solved.filter((skill) => skills.includes(skill));
-  const open2 = skills.find((skill) => !solved.includes(skill)) ?? skills[0];
-  return {
-    lesson,
-    shelved: {},
-    reading: "textbook",
-    section: 0,
-    turn: newTurn(open2),
-    solved,
-    notice: "",
-    offline: null,
-    inFile: false,
-    room: 1280,
-    tall: 900,
-    going: false,
-    theme: "light",
-    wide: false,
-    ...placeIn(capture, fromHash(hash, capture))
-  };
+// src/map_actions.js
+var STEP2 = 1 / 6;
+var WHOLE2 = { x: 0, y: 0, z: null };
+var MOST_MARKS = 60;
+var changed2 = ({ state }, changes) => ({ map: { ...state.map, ...changes } });
+function pan({ camera, size, layout }, way) {
+  const [dy, dx] = jump(way);
+  const { box } = layout;
+  const by = STEP2 * Math.min(box.width, box.height);
+  const far = (d, length) => Number.isFinite(d) ? d * by : Math.sign(d) * length;
+  const moved3 = panned(camera, far(dx, box.width), far(dy, box.height), size, box);
+  return { ...moved3, aim: centreOf(moved3, size) };
 }
-function placeIn(capture, found) {
-  const info = infoOf(capture, found.stage ?? 0, found.batch ?? 0);
-  const whole3 = opensWhole(info);
-  return {
-    capture,
-    info,
-    view: firstView(capture),
-    stage: 0,
-    batch: 0,
-    head: 0,
-    row: 0,
-    step: (
-      /** @type {import("./types.js").Progress} */
-      whole3 ? "reads" : "none"
-    ),
-    scaled: true,
-    cursor: (
-      /** @type {import("./types.js").Cursor} */
-      {
-        step: whole3 ? "weight" : "score",
-        column: 0
-      }
-    ),
-    hover: null,
-    seen: [],
-    edits: {},
-    editing: null,
-    spot: (
-      /** @type {import("./types.js").Spot} */
-      { side: "query", row: found.row ?? 0, col: 0 }
-    ),
-    trouble: null,
-    layer: false,
-    cell: (
-      /** @type {import("./types.js").Pair} */
-      [0, 0]
-    ),
-    ...HEADS_AT_FIRST,
-    ...found
-  };
-}
-var HEADS_AT_FIRST = {
-  open: false,
-  picked: false,
-  key: null,
-  compare: null,
-  average: (
-    /** @type {import("./types.js").Average} */
-    "none"
-  ),
-  words: false,
-  first: true,
-  corner: (
+function step({ camera, size, state, layout }, way) {
+  const [dy, dx] = jump(way).map((d) => Number.isFinite(d) ? d : 0);
+  const { lock } = state.map;
+  const from = lock ?? centreOf(camera, size);
+  const to = (
     /** @type {import("./types.js").Pair} */
-    [0, 0]
-  ),
-  thumb: { stage: 0, head: 0 },
-  follow: false,
-  mark: null,
-  point: null,
-  over: null
-};
-function movedTo(state, capture, hash) {
-  const fresh = placeIn(capture, {});
-  const names2 = (
-    /** @type {(keyof State)[]} */
-    Object.keys(fresh)
+    [
+      Math.max(0, Math.min(from[0] + dy, size.rows - 1)),
+      Math.max(0, Math.min(from[1] + dx, size.keys - 1))
+    ]
   );
-  const left2 = Object.fromEntries(names2.map((name) => [name, state[name]]));
+  if (!lock) return { ...camera, y: to[0] + 0.5, x: to[1] + 0.5, aim: to };
+  const per = 2 ** camera.z;
+  const held2 = (at, middle, pixels2) => {
+    const reach = Math.max(0, pixels2 * per / 2 - 1);
+    return Math.max(at + 0.5 - reach, Math.min(middle, at + 0.5 + reach));
+  };
+  const y = held2(to[0], camera.y, layout.box.height);
+  return { ...camera, y, x: held2(to[1], camera.x, layout.box.width), lock: to };
+}
+function zoom({ camera, size, layout, state }, by) {
+  if (by === "0") return { ...WHOLE2, aim: null };
+  const { box } = layout;
+  const whole3 = by === "1" ? Math.floor(camera.z + 1e-9) + 1 : Math.ceil(camera.z - 1e-9) - 1;
+  const moved3 = zoomedAt(camera, whole3 - camera.z, [box.width / 2, box.height / 2], size, box);
+  return { ...moved3, aim: state.map.aim && centreOf(moved3, size) };
+}
+function range(scene, argument) {
+  if (argument === "all") return { range: [0, 100] };
+  const [which, value] = argument.split(":");
+  const [low, high] = scene.state.map.range;
+  const at = Math.round(10 * Math.max(0, Math.min(100, Number(value)))) / 10;
+  if (Number.isNaN(at)) return {};
+  return { range: which === "low" ? [Math.min(at, high), high] : [low, Math.max(at, low)] };
+}
+var MAP_MOVES = {
+  "map-pan": pan,
+  "map-step": step,
+  "map-zoom": zoom,
+  "map-range": range
+};
+function ask({ size }, row) {
+  if (!(row >= 0 && row < size.rows)) return {};
+  return { row, picked: true, hover: null, follow: false };
+}
+var pickPair = (scene, query, key) => query >= 0 && key >= 0 && query < scene.size.rows && key < scene.size.keys ? { ...ask(scene, query), key, follow: true } : {};
+function mark(scene) {
+  const { state, camera, size } = scene;
+  const { marks, lock } = state.map;
+  if (marks.length >= MOST_MARKS)
+    return { notice: `There are ${MOST_MARKS} bookmarks: remove one first.` };
+  const [query, key] = lock ?? centreOf(camera, size);
+  const z = Math.round(10 * camera.z) / 10;
+  const same2 = marks.some((one) => one.query === query && one.key === key && one.z === z);
+  if (same2) return { notice: "This place is kept already." };
+  return changed2(scene, { marks: [...marks, { query, key, z, lock: lock !== null }] });
+}
+function going(scene, how) {
+  const { map } = scene.state;
+  if (how === "close") return { ...changed2(scene, { going: null }), focus: "map" };
+  const open3 = map.going ?? { query: "", key: "", trouble: "", wrong: null };
+  return { ...changed2(scene, { going: open3 }), focus: "going" };
+}
+function typed(scene, argument) {
+  const { going: going2 } = scene.state.map;
+  const [side, ...rest] = argument.split(":");
+  if (!going2 || side !== "query" && side !== "key") return {};
+  return changed2(scene, { going: { ...going2, [side]: rest.join(":"), trouble: "", wrong: null } });
+}
+function leave(scene) {
+  const { map, picked: picked2, key } = scene.state;
+  if (map.going) return going(scene, "close");
+  if (map.lock) return { ...changed2(scene, { lock: null }), focus: "map" };
+  if (picked2 || key !== null) return { picked: false, key: null, focus: "map" };
+  return { focus: "map" };
+}
+var MAP_ACTIONS = {
+  "map-pool": (scene, pool) => changed2(scene, {
+    pool: pool === "max" || pool === "share" ? pool : other(scene.state.map.pool)
+  }),
+  "map-pause": (scene) => changed2(scene, { paused: !scene.state.map.paused }),
+  "map-mark": mark,
+  "map-unmark": (scene, i) => changed2(scene, { marks: scene.state.map.marks.filter((_, at) => at !== Number(i)) }),
+  "map-tour-close": (scene) => changed2(scene, { tour: null }),
+  "map-going": going,
+  "map-typed": typed,
+  "map-leave": leave,
+  "map-ask": (scene, row) => ask(scene, Number(row)),
+  "map-ask-by": (scene, by) => ask(scene, (scene.state.picked ? scene.state.row : -1) + Number(by)),
+  "map-key": (scene, key) => Number(key) >= 0 && Number(key) < scene.size.keys ? { key: Number(key), follow: true } : {}
+};
+var other = (pool) => pool === "max" ? "share" : "max";
+
+// src/map_atlas.js
+var MOST3 = 400;
+var FLIGHTS = 4;
+var nameOf2 = (place, { level, i, j }) => `${Object.values(place).join("/")}:${level}/${i}/${j}`;
+var Atlas = class {
+  /** @type {Map<string, Tile>} */
+  #tiles = /* @__PURE__ */ new Map();
+  /** @type {Set<string>} */
+  #refused = /* @__PURE__ */ new Set();
+  /** @type {Set<string>} */
+  #flying = /* @__PURE__ */ new Set();
+  /** @type {{name: string, args: Args}[]} */
+  #queue = [];
+  #age = 0;
+  /** Another number once a tile has come. */
+  version = 0;
+  /** @param {Hands} hands @param {number} [most]  tiles that are kept */
+  constructor(hands, most = MOST3) {
+    this.hands = hands;
+    this.most = most;
+  }
+  /** @param {Args} place @param {TileAt} at */
+  tile(place, at) {
+    const name = nameOf2(place, at);
+    const tile = this.#tiles.get(name);
+    if (tile) keep2(this.#tiles, name, tile, this.most);
+    return tile;
+  }
+  /** What is in view, most urgent first: nothing else is asked for any more.
+   * @param {Args} place @param {TileAt[]} wanted */
+  want(place, wanted) {
+    this.#queue = wanted.map((at) => ({ name: nameOf2(place, at), args: argsOf(place, at) })).filter(({ name }) => this.#isMissing(name));
+    this.#launch();
+  }
+  /** The building has gone on: tiles with gaps are worth asking for again. */
+  older() {
+    this.#age += 1;
+    this.#refused.clear();
+  }
+  get busy() {
+    return this.#flying.size > 0 || this.#queue.length > 0;
+  }
+  /** @param {string} name */
+  #isMissing(name) {
+    if (this.#flying.has(name) || this.#refused.has(name)) return false;
+    const tile = this.#tiles.get(name);
+    return !tile || !tile.whole && tile.age < this.#age;
+  }
+  #launch() {
+    while (this.#flying.size < FLIGHTS && this.#queue.length) {
+      const next2 = this.#queue.shift();
+      if (next2 && this.#isMissing(next2.name)) void this.#fetch(next2.name, next2.args);
+    }
+  }
+  /** @param {string} name @param {Args} args */
+  async #fetch(name, args) {
+    const { call: call2, changed: changed3, failed } = this.hands;
+    this.#flying.add(name);
+    const age = this.#age;
+    try {
+      keep2(this.#tiles, name, tileFrom(await call2("tile", args), age), this.most);
+      this.version += 1;
+    } catch (error) {
+      if (isRefusal(error)) this.#refused.add(name);
+      else {
+        this.#queue = [];
+        failed(error);
+      }
+    } finally {
+      this.#flying.delete(name);
+      this.#launch();
+      changed3();
+    }
+  }
+};
+var isRefusal = (error) => error instanceof HostError && error.kind === "refused";
+var argsOf = (place, { level, i, j }) => ({
+  ...place,
+  level: String(level),
+  i: String(i),
+  j: String(j)
+});
+function tileFrom({ json, bytes }, age) {
+  const { rows, columns, whole: whole3 } = json;
+  const cells2 = rows * columns;
+  const part = (at) => (bytes ?? new Uint8Array(2 * cells2)).subarray(at * cells2, (at + 1) * cells2);
+  return { rows, columns, whole: whole3, age, codes: { max: part(0), share: part(1) } };
+}
+function keep2(kept, name, value, most) {
+  kept.delete(name);
+  kept.set(name, value);
+  for (const oldest of kept.keys()) {
+    if (kept.size <= most) break;
+    kept.delete(oldest);
+  }
+}
+
+// src/map_going.js
+function tokenMeant(typed3, tokens, from) {
+  const plain2 = typed3.trim();
+  if (plain2 === "") return { at: from };
+  const number2 = plain2.replace(/^@/, "").replaceAll(/[,\s_]/g, "");
+  if (/^-?\d+$/.test(number2)) {
+    const at2 = Number(number2);
+    if (at2 >= 0 && at2 < tokens.length) return { at: at2 };
+    return { trouble: `must be 0 … ${tokens.length - 1}; got “${short2(plain2)}”.` };
+  }
+  const at = nextAfter(tokens, from, ways(typed3));
+  if (at !== null) return { at };
+  return { trouble: `no token reads “${short2(plain2)}”. Type its text, or a position.` };
+}
+function ways(typed3) {
+  const plain2 = typed3.trim();
+  const low = plain2.toLowerCase();
+  const bare = (token2) => readable(token2).replace(/^[\s▁Ġ]+|\s+$/gu, "");
+  return [
+    (token2) => token2 === typed3 || readable(token2) === plain2,
+    (token2) => bare(token2) === plain2,
+    (token2) => bare(token2).toLowerCase() === low,
+    (token2) => readable(token2).toLowerCase().includes(low)
+  ];
+}
+function nextAfter(tokens, from, tests) {
+  for (const test of tests) {
+    const after = tokens.findIndex((token2, i) => i > from && test(token2));
+    const at = after >= 0 ? after : tokens.findIndex(test);
+    if (at >= 0) return at;
+  }
+  return null;
+}
+var short2 = (text) => text.length > 24 ? `${text.slice(0, 24)}…` : text;
+
+// src/map_codes.js
+var valueOf = (code, { first, last, low, high }) => 2 ** (low + (code - first) / (last - first) * (high - low));
+function tally(counts, codes, columns, [top, bottom], [left3, right]) {
+  for (let r = top; r < bottom; r += 1)
+    for (let i = r * columns + left3; i < r * columns + right; i += 1) counts[codes[i]] += 1;
+}
+function percentiles(counts, { first, last }, percents) {
+  const total = counts.subarray(first, last + 1).reduce((sum2, count2) => sum2 + count2, 0);
+  if (!total) return [first, last];
+  const at = (percent) => {
+    let left3 = Math.max(1, Math.ceil(percent / 100 * total));
+    let code = first;
+    while (code < last && left3 > counts[code]) {
+      left3 -= counts[code];
+      code += 1;
+    }
+    return code;
+  };
+  const [low, high] = [at(percents[0]), at(percents[1])];
+  return low < high ? [low, high] : widened(low, first, last);
+}
+var widened = (code, first, last) => code > first ? [code - 1, code] : [first, Math.min(last, first + 1)];
+function pixelsOf(colors, codes, [low, high]) {
+  const { buffer, byteOffset } = colors.ramp;
+  const ramp2 = new Uint32Array(buffer, byteOffset, 256);
+  const pixels2 = new Uint32Array(256).fill(ramp2[0]);
+  for (let code = codes.first; code <= codes.last; code += 1) {
+    const share = Math.max(0, Math.min(1, (code - low) / (high - low)));
+    pixels2[code] = ramp2[Math.round(255 * share)];
+  }
+  pixels2[codes.zero] = ramp2[0];
+  pixels2[codes.hidden] = pixelOf(colors.hidden);
+  pixels2[codes.nan] = pixelOf(colors.nan);
+  pixels2[codes.unknown] = 0;
+  return pixels2;
+}
+function pixelOf(text) {
+  const bytes = [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
+  return new Uint32Array(Uint8Array.from([...bytes, 255]).buffer)[0];
+}
+
+// src/map_layout.js
+var WIDEST = 1360;
+var BESIDE = 1080;
+var SIDE = 286;
+var GAP = 24;
+var NARROW = 600;
+var AROUND = 462;
+var [LEAST, MOST4] = [260, 900];
+var FRAME = 10;
+function mapLayout({ room, tall }) {
+  const narrow = room < NARROW;
+  const beside = room >= BESIDE;
+  const page = Math.min(WIDEST, room) - (room < 860 ? 32 : 56);
+  const names2 = narrow ? 56 : 96;
+  const strip = narrow ? 30 : 44;
+  const width = Math.max(160, page - (beside ? SIDE + GAP : 0) - names2 - strip - FRAME);
+  const most = narrow ? width : Math.min(MOST4, Math.round(1.1 * width));
+  const height = Math.min(most, Math.max(LEAST, tall - AROUND));
+  const above = 60;
+  return { beside, box: { width, height }, names: names2, above, strip, mini: beside ? 200 : 150 };
+}
+
+// src/map_scene.js
+var REACH = 2 ** 28;
+var LISTED = 12;
+var sizeOf = ({ info: { sizes } }) => ({ rows: sizes.q_len, keys: sizes.kv_len });
+var finest = ({ base }) => base - 1;
+function mapScene(state, source, desk) {
+  const { map } = state;
+  const place = headArgs(state);
+  const size = sizeOf(state);
+  const layout = mapLayout(state);
+  const info = desk.builder.map(place);
+  const camera = cameraOf(state, info);
+  const level = levelAt(camera.z, globalThis.devicePixelRatio || 1, info?.top ?? 0);
+  const refused = desk.builder.refused(place);
+  const at = refused ? null : map.lock ?? map.aim;
+  const cell2 = at && cellAround(at, map.lock ? 0 : level, size);
+  const counts = desk.counts(place);
+  const codes = info?.codes ?? null;
   return {
-    ...fresh,
-    ...state.shelved[capture.capture],
-    hover: null,
-    point: null,
-    over: null,
-    ...fromHash(hash, capture),
-    shelved: { ...state.shelved, [state.capture.capture]: left2 }
+    state,
+    place,
+    size,
+    ...axesOf(state.capture, state.stage, state.batch),
+    layout,
+    camera,
+    level,
+    info,
+    profile: desk.builder.profile(place),
+    refused,
+    range: counts && codes ? percentiles(counts, codes, map.range) : null,
+    hasNaN: counts !== null && codes !== null && counts[codes.nan] > 0,
+    at,
+    cell: cell2,
+    reading: (cell2 && desk.reader.reading(place, cell2)) ?? null,
+    from: linksOf(state, source, state.picked ? { rows: state.row } : null),
+    by: linksOf(state, source, state.key === null ? null : { keys: state.key }),
+    ledger: state.picked ? ledgerScene(state, source) : null
   };
 }
+function cameraOf(state, info) {
+  const { x, y, z } = state.map;
+  const size = sizeOf(state);
+  const { box } = mapLayout(state);
+  if (z !== null) return heldCamera({ x, y, z }, size, box);
+  const world = worldCamera(size, box);
+  if (!info?.refused || world.z <= finest(info)) return world;
+  const near = within(finest(info), NEAREST, world.z);
+  const per = 2 ** near;
+  return heldCamera({ x: box.width * per / 2, y: box.height * per / 2, z: near }, size, box);
+}
+function linkArgs(state, { rows, keys }) {
+  const one = (at) => at === void 0 ? {} : { span: `${at}:${at + 1}` };
+  const row = one(rows).span;
+  const key = one(keys).span;
+  return {
+    ...headArgs(state),
+    ...row ? { rows: row } : {},
+    ...key ? { keys: key } : {},
+    count: String(LISTED)
+  };
+}
+function linksOf(state, source, of) {
+  const answer = of && source.answer("strongest", linkArgs(state, of));
+  return { links: answer?.json?.links ?? null, refused: answer?.refused ?? "" };
+}
+function isWithinReach({ info, size }) {
+  if (!info) return false;
+  return info.done >= info.of || size.rows * size.keys <= REACH;
+}
+function mapNeeds(scene) {
+  const { state } = scene;
+  const needs = [];
+  if (state.picked) {
+    needs.push(["trace", traceArgs(state, state.row, state.info.limits.ledger_keys)]);
+    needs.push(["strongest", linkArgs(state, { rows: state.row })]);
+  }
+  if (state.key !== null && isWithinReach(scene))
+    needs.push(["strongest", linkArgs(state, { keys: state.key })]);
+  return needs;
+}
+var shownRegion = ({ camera, layout, size }) => regionOf(camera, layout.box, size);
+var isDrawable = ({ info, level }) => info !== null && (!info.refused || level <= finest(info));
+var miniLevel = ({ rows, keys }, tile) => Math.max(0, Math.ceil(Math.log2(Math.max(rows, keys) / tile)));
 
 // src/heads_words.js
 function headName({ layers }, { stage, head: head2 }) {
@@ -2415,12 +2663,12 @@ function pairWords(scene) {
   const formula = `${names2}: weight ${rounded(here.weight)}${score}`;
   const there = second?.grid ? weightAt(second.grid, row, key) : null;
   if (!there || !second) return { formula, exactly: `exactly ${exact(here.weight)}` };
-  const other = viewName(second, scene.state.capture);
-  if (!there.visible) return { formula, exactly: `${other}: hidden` };
+  const other2 = viewName(second, scene.state.capture);
+  if (!there.visible) return { formula, exactly: `${other2}: hidden` };
   const less = here.weight - there.weight;
   return {
     formula,
-    exactly: `${other}: ${rounded(there.weight)}; difference ${less > 0 ? "+" : ""}${rounded(less)}`
+    exactly: `${other2}: ${rounded(there.weight)}; difference ${less > 0 ? "+" : ""}${rounded(less)}`
   };
 }
 function namesOf({ grid: grid2 }, row, key) {
@@ -2467,34 +2715,1037 @@ function rowWords(scene) {
 }
 var count = (x) => Number.isInteger(x) ? String(x) : rounded(x);
 
+// src/heat_strips.js
+var THICKNESS = 44;
+var DECADES = 4;
+function stripScale(numbers, { log = false, high = null } = {}) {
+  const finite = Array.from(numbers).filter((x) => Number.isFinite(x) && x > 0);
+  const most = high ?? finite.reduce((top2, x) => Math.max(top2, x), 0);
+  const top = most > 0 ? most : 1;
+  if (!log) return { low: 0, high: top, log, under: false };
+  const least = finite.reduce((bottom, x) => Math.min(bottom, x), top);
+  const floor = 10 ** (Math.ceil(Math.log10(top)) - DECADES);
+  const low = Math.max(floor, 10 ** Math.floor(Math.log10(least * 0.999999)));
+  return { low, high: top, log, under: Array.from(numbers).some((x) => x < low) };
+}
+function barShare(x, { low, high, log }) {
+  if (Number.isNaN(x)) return NaN;
+  const share = log ? Math.log(x / low) / Math.log(high / low) : (x - low) / (high - low);
+  return Math.max(0, Math.min(1, share));
+}
+function paintStrip(canvas, numbers, options) {
+  const { vertical, cell: cell2, colors, scale, picked: picked2 = null, thickness = THICKNESS } = options;
+  const { ratio = globalThis.devicePixelRatio || 1 } = options;
+  const length = numbers.length * cell2;
+  const pen = sized(canvas, vertical ? thickness : length, vertical ? length : thickness, ratio);
+  const gap = cell2 >= 6 ? 1 : 0;
+  const fill = (i, share, ink) => {
+    const start2 = Math.round(i * cell2 * ratio);
+    const size = Math.max(1, Math.round((i + 1) * cell2 * ratio) - start2 - Math.round(gap * ratio));
+    const long = Math.max(share > 0 ? ratio : 0, Math.round(share * thickness * ratio));
+    pen.fillStyle = ink;
+    if (vertical) pen.fillRect(0, start2, long, size);
+    else pen.fillRect(start2, 0, size, long);
+  };
+  for (let i = 0; i < numbers.length; i += 1) {
+    const share = barShare(numbers[i], scale);
+    if (Number.isNaN(share)) fill(i, 0.5, colors.nan);
+    else fill(i, share, i === picked2 ? colors.focus : colors.bar);
+  }
+}
+function stripLegend(name, { low, high, log, under: under3 }) {
+  const least = log ? `${power(low)}${under3 ? " or less" : ""}` : "0";
+  return h(
+    "p",
+    { class: "strip-legend quiet" },
+    h("span", {}, name),
+    `: ${least} … ${rounded(high)}${log ? ", log scale" : ""}`
+  );
+}
+var power = (x) => x >= 1e-3 ? String(Number(x.toPrecision(3))) : rounded(x);
+
+// src/map_axes.js
+var WORDS = 12;
+var SPACED = { rows: 26, keys: 62 };
+var TEXT = 11;
+var GAP2 = 5;
+function axisOf(camera, box, size, vertical) {
+  const { left: left3, top, per } = edgesOf(camera, box);
+  return vertical ? { vertical, from: top, per, length: box.height, count: size.rows } : { vertical, from: left3, per, length: box.width, count: size.keys };
+}
+var hasWords = ({ per }) => 1 / per >= WORDS;
+function labelsOn(axis2) {
+  const { from, per, length, count: count2, vertical } = axis2;
+  const step4 = hasWords(axis2) ? 1 : roundStep((vertical ? SPACED.rows : SPACED.keys) * per);
+  const first = Math.max(0, Math.ceil((from - 0.5) / step4) * step4);
+  const last = Math.min(count2 - 1, from + length * per);
+  const found = [];
+  for (let at = first; at <= last; at += step4) found.push(at);
+  return found;
+}
+function roundStep(least) {
+  const ten = 10 ** Math.floor(Math.log10(Math.max(1, least)));
+  return [1, 2, 5, 10].map((by) => by * ten).find((step4) => step4 >= least) ?? 10 * ten;
+}
+var middleOf = ({ from, per }, at) => (at + 0.5 - from) / per;
+function tokenAt({ from, per, count: count2 }, pixels2) {
+  const at = Math.floor(from + pixels2 * per);
+  return at >= 0 && at < count2 ? at : null;
+}
+var positionWords = (at) => at.toLocaleString("en");
+function drawLabels(pen, axis2, { tokens, across, picked: picked2, colors, ratio }) {
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen.font = `${TEXT}px system-ui, sans-serif`;
+  pen.textBaseline = "middle";
+  pen.direction = "ltr";
+  const worded = hasWords(axis2);
+  const marked = (
+    /** @type {number[]} */
+    picked2.filter((at) => at !== null)
+  );
+  const near = (at) => !worded && marked.some((one) => Math.abs(one - at) / axis2.per < clearance(axis2) && one !== at);
+  for (const at of /* @__PURE__ */ new Set([...labelsOn(axis2), ...marked])) {
+    const middle = middleOf(axis2, at);
+    if (near(at) && !marked.includes(at)) continue;
+    if (middle < 0 || middle > axis2.length) continue;
+    const strong = marked.includes(at);
+    pen.fillStyle = strong ? colors.ink : colors.soft;
+    pen.font = `${strong ? 650 : 400} ${TEXT}px system-ui, sans-serif`;
+    if (worded) writeToken(pen, axis2, middle, shortName(tokens[at]), positionWords(at), across);
+    else writePosition(pen, axis2, middle, positionWords(at), across);
+  }
+  pen.setTransform(1, 0, 0, 1, 0, 0);
+}
+var clearance = ({ vertical }) => vertical ? 14 : 44;
+function writeToken(pen, { vertical }, middle, text, position, across) {
+  pen.save();
+  pen.translate(vertical ? across : middle, vertical ? middle : across);
+  if (!vertical) pen.rotate(-Math.PI / 2);
+  const room = across - GAP2 - 2;
+  const shown = fitted(pen, text, room);
+  const wide = pen.measureText(shown).width;
+  pen.textAlign = vertical ? "right" : "left";
+  pen.fillText(shown, vertical ? -GAP2 : GAP2, 0);
+  const left3 = room - wide - 8;
+  pen.font = `9.5px system-ui, sans-serif`;
+  if (pen.measureText(position).width <= left3)
+    pen.fillText(position, vertical ? -GAP2 - wide - 8 : GAP2 + wide + 8, 0);
+  pen.restore();
+}
+function fitted(pen, text, room) {
+  if (pen.measureText(text).width <= room) return text;
+  let letters2 = [...text];
+  while (letters2.length > 1 && pen.measureText(`${letters2.join("")}…`).width > room)
+    letters2 = letters2.slice(0, -1);
+  return `${letters2.join("")}…`;
+}
+function writePosition(pen, { vertical, length }, middle, text, across) {
+  if (vertical) {
+    pen.textAlign = "right";
+    pen.fillText(text, across - GAP2 - 3, within(middle, TEXT / 2, length - TEXT / 2));
+    pen.fillRect(across - 4, middle - 0.5, 4, 1);
+    return;
+  }
+  const half = pen.measureText(text).width / 2;
+  pen.textAlign = "center";
+  pen.fillText(text, within(middle, half, length - half), across - GAP2 - 3 - TEXT / 2);
+  pen.fillRect(middle - 0.5, across - 4, 1, 4);
+}
+var scaleOf2 = (strip, log) => stripScale(strip.most, { log });
+function drawProfile(pen, axis2, strip, { log, across, colors, ratio }) {
+  const scale = scaleOf2(strip, log);
+  const each = (strip.stop - strip.start) / strip.buckets;
+  const place = (bucket) => Math.round((strip.start + bucket * each - axis2.from) / axis2.per * ratio);
+  const bar = (from, upTo, share) => {
+    const long = Math.max(share > 0 ? ratio : 0, Math.round(share * across * ratio));
+    const size = Math.max(1, upTo - from - (upTo - from >= 6 * ratio ? ratio : 0));
+    if (axis2.vertical) pen.fillRect(0, from, long, size);
+    else pen.fillRect(from, 0, size, long);
+  };
+  for (let b = 0; b < strip.buckets; b += 1) {
+    const [from, upTo] = [place(b), place(b + 1)];
+    if (upTo < 0 || from > axis2.length * ratio || Number.isNaN(strip.most[b])) continue;
+    pen.fillStyle = colors.hatch;
+    bar(from, upTo, barShare(strip.most[b], scale));
+    pen.fillStyle = colors.bar;
+    bar(from, upTo, barShare(strip.mean[b], scale));
+  }
+}
+
+// src/map_words.js
+var placed = (tokens, at) => `${positionWords(at)} ⁨“${shortName(tokens[at])}”⁩`;
+var spanWords = ([from, upTo]) => upTo - from === 1 ? positionWords(from) : `${positionWords(from)} … ${positionWords(upTo - 1)}`;
+var pairName = ({ queries, keys }, query, key) => `query ${placed(queries.tokens, query)} reads key ${placed(keys.tokens, key)}`;
+function readWords(scene) {
+  const { at, cell: cell2, reading } = scene;
+  if (!at || !cell2) {
+    return {
+      formula: "",
+      exactly: "Point at the map for the exact number there. L, or a click, holds on to it."
+    };
+  }
+  const where = cell2.level === 0 ? pairName(scene, ...at) : `queries ${spanWords(cell2.rows)}, keys ${spanWords(cell2.keys)}`;
+  if (reading?.pair) return pairWords2(where, reading.pair);
+  if (reading?.cell) return cellWords(scene, where, reading.cell);
+  return { formula: where, exactly: reading?.refused ?? "…" };
+}
+function pairWords2(where, { weight, visible, score, lse, by }) {
+  if (!visible)
+    return { formula: `${where}: hidden`, exactly: "the weight is 0, whatever the key holds" };
+  const made = score === null ? "" : ` = exp(${rounded(score)} − ${rounded(lse)})`.replace("− −", "+ ");
+  return {
+    formula: `${where}: weight ${rounded(weight)}`,
+    exactly: `${made} exactly ${exact(weight)} (${by})`
+  };
+}
+function cellWords(scene, where, { max, query, key, share, visible, by }) {
+  if (!visible) return { formula: `${where}: hidden`, exactly: "no query here may see a key here" };
+  const what = `the cell’s share ${rounded(share)}`;
+  if (query < 0 || key < 0)
+    return { formula: `${where}: the strongest weight here is ${rounded(max)}`, exactly: what };
+  return {
+    formula: `strongest here: ${pairName(scene, query, key)}: weight ${rounded(max)}`,
+    exactly: `exactly ${exactAs(max, by)} (${by.split(", ").at(-1)}); ${what}`
+  };
+}
+function exactAs(x, by) {
+  if (!by.endsWith("float32") || !Number.isFinite(x)) return exact(x);
+  for (let digits = 1; digits < 9; digits += 1) {
+    const short4 = Number(x.toPrecision(digits));
+    if (Math.fround(short4) === x) return exact(short4);
+  }
+  return exact(Number(x.toPrecision(9)));
+}
+function pairTable(scene) {
+  const { state, at, reading, queries, keys } = scene;
+  if (!at || !reading?.pair) return "";
+  const [query, key] = at;
+  const { weight, score, visible } = reading.pair;
+  const names2 = ["head", "query", "token", "key", "token", "visible", "score", "weight"];
+  const clean = (text) => shortName(text).replaceAll(/\s/g, " ");
+  const line4 = [
+    headName(state.capture, state),
+    query,
+    clean(queries.tokens[query]),
+    key,
+    clean(keys.tokens[key]),
+    visible ? "yes" : "no",
+    score ?? "",
+    weight
+  ];
+  return `${names2.join("	")}
+${line4.join("	")}
+`;
+}
+function progressWords({ info, refused, profile }) {
+  if (refused) return refused;
+  if (!info) return "Asking for this map …";
+  if (info.refused) return info.refused;
+  const { done, of, seconds_left: left3 } = info;
+  const parts = `${positionWords(done)} of ${positionWords(of)} bands`;
+  if (done < of) return `exact so far: ${parts}${leftWords(left3)}`;
+  const told2 = [
+    `exact: all ${positionWords(of)} bands`,
+    info.backend,
+    profile && profile.done < profile.of && `profiles ${Math.floor(100 * profile.done / profile.of)} %${leftWords(profile.seconds_left)}`,
+    info.saved && "kept beside the capture",
+    info.trouble
+  ];
+  return told2.filter(Boolean).join(" · ");
+}
+var leftWords = (seconds) => seconds === null ? "" : `, about ${positionWords(Math.max(1, Math.ceil(seconds)))} s left`;
+function scaleWords({ level, camera }) {
+  if (level > 0)
+    return `a cell is ${positionWords(2 ** level)} × ${positionWords(2 ** level)} weights`;
+  return `a cell is one weight, ${Math.max(1, Math.round(2 ** -camera.z))} pixels`;
+}
+function rampWords({ info, range: range3, state }) {
+  if (!info || !range3) return null;
+  const value = (code) => valueOf(code, info.codes);
+  const [low, high] = range3;
+  const [least, most] = state.map.range;
+  return [
+    `${small(value(low))}${least > 0 ? " or less" : ""}`,
+    `${small(value(high))}${most < 100 ? " or more" : ""}`
+  ];
+}
+function small(x) {
+  if (x >= 0.995) return "1";
+  if (x >= 1e-3) return String(Number(x.toPrecision(2)));
+  return x.toExponential(0).replace("e-", "e−");
+}
+
+// src/map_errands.js
+var FLIGHT = 260;
+function mapErrands(page) {
+  return {
+    "map-lock": () => void page.wait(toggleLock(page)),
+    "map-hold": (pair2) => void page.wait(hold(page, pairFrom(pair2))),
+    "map-pick": () => void page.wait(pick2(page)),
+    "map-strongest": () => void page.wait(strongest(page)),
+    "map-go": () => go(page),
+    "map-fly": (pair2) => flyTo(page, pair2),
+    "map-link": (pair2) => {
+      const scene = page.map();
+      const [query, key] = pairFrom(pair2);
+      if (!scene) return;
+      page.update(pickPair(scene, query, key));
+      flyTo(page, pair2);
+    },
+    "map-tour": (i) => {
+      const { tour } = page.state().map;
+      if (tour?.links[Number(i)]) visit(page, { ...tour, at: Number(i) });
+    },
+    "map-mark-go": (i) => {
+      const mark3 = page.state().map.marks[Number(i)];
+      if (!mark3) return;
+      const at = (
+        /** @type {Pair} */
+        [mark3.query, mark3.key]
+      );
+      fly(page, { x: mark3.key + 0.5, y: mark3.query + 0.5, z: mark3.z }, mark3.lock ? at : null);
+    }
+  };
+}
+var pairFrom = (text) => (
+  /** @type {Pair} */
+  text.split(":").map(Number)
+);
+async function pairAt({ life }, scene, at) {
+  if (scene.state.map.lock || scene.level === 0) return at;
+  const reading = await life.desk.reader.ask(scene.place, cellAround(at, scene.level, scene.size));
+  const { query = -1, key = -1 } = reading?.cell ?? {};
+  return query < 0 || key < 0 ? at : [query, key];
+}
+async function hold(page, at) {
+  const scene = page.map();
+  if (!scene || scene.refused) return;
+  const free = { ...scene, state: { ...scene.state, map: { ...scene.state.map, lock: null } } };
+  const pair2 = await pairAt(page, free, at);
+  const now = page.map();
+  if (now) page.update(changed2(now, { lock: pair2 }));
+}
+async function toggleLock(page) {
+  const scene = page.map();
+  if (!scene) return;
+  if (scene.state.map.lock) page.update(changed2(scene, { lock: null }));
+  else await hold(page, scene.at ?? centreOf(scene.camera, scene.size));
+}
+async function pick2(page) {
+  const scene = page.map();
+  if (!scene || scene.refused) return;
+  const at = scene.at ?? centreOf(scene.camera, scene.size);
+  const [query, key] = await pairAt(page, scene, at);
+  const now = page.map();
+  if (now) page.update({ ...changed2(now, { lock: [query, key] }), ...pickPair(now, query, key) });
+}
+async function strongest(page) {
+  const scene = page.map();
+  if (!scene || scene.refused) return;
+  const { tour, lock } = scene.state.map;
+  const held2 = tour?.links[tour.at];
+  if (tour && lock && held2?.query === lock[0] && held2.key === lock[1])
+    visit(page, { ...tour, at: (tour.at + 1) % tour.links.length });
+  else {
+    const links = await strongestLinks(page, scene);
+    if (links?.length) visit(page, { links, at: 0 });
+    else if (links) page.update({ notice: "There is no visible link in view." });
+  }
+}
+function visit(page, tour) {
+  const scene = page.map();
+  if (!scene) return;
+  const { query, key } = tour.links[tour.at];
+  const of = tour.links.length;
+  const notice = of > 1 ? `Link ${tour.at + 1} of ${of}, the strongest first: S for the next.` : "";
+  page.update({ ...changed2(scene, { tour }), notice });
+  flyTo(page, `${query}:${key}`);
+}
+async function strongestLinks({ source, update }, scene) {
+  const region = shownRegion(scene);
+  if (!region) return [];
+  const [rows, keys] = [region.rows.join(":"), region.keys.join(":")];
+  try {
+    const args = { ...scene.place, rows, keys, count: String(LISTED) };
+    return revive((await source.call("strongest", args)).json).links;
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    update({ notice: error.sentence });
+    return null;
+  }
+}
+function go(page) {
+  const scene = page.map();
+  const going2 = scene?.state.map.going;
+  if (!scene || !going2 || scene.refused) return;
+  const [query, key] = scene.state.map.lock ?? centreOf(scene.camera, scene.size);
+  const row = tokenMeant(going2.query, scene.queries.tokens, query);
+  const column = tokenMeant(going2.key, scene.keys.tokens, key);
+  const wrong = "trouble" in row ? "query" : "trouble" in column ? "key" : null;
+  const trouble = "trouble" in row ? row.trouble : "trouble" in column ? column.trouble : "";
+  page.update(
+    changed2(scene, { going: { ...going2, wrong, trouble: wrong ? `${wrong}: ${trouble}` : "" } })
+  );
+  if ("at" in row && "at" in column) flyTo(page, `${row.at}:${column.at}`);
+}
+function flyTo(page, argument) {
+  const scene = page.map();
+  if (!scene) return;
+  const [query, key] = argument.split(":");
+  const centre2 = centreOf(scene.camera, scene.size);
+  const at = (
+    /** @type {Pair} */
+    [
+      query === "" ? centre2[0] : Number(query),
+      key === "" ? centre2[1] : Number(key)
+    ]
+  );
+  const z = Math.min(scene.camera.z, NATIVE);
+  fly(page, { x: at[1] + 0.5, y: at[0] + 0.5, z }, at);
+}
+function fly(page, target, lock) {
+  const scene = page.map();
+  if (!scene) return;
+  const from = scene.camera;
+  const to = heldCamera(target, scene.size, scene.layout.box);
+  const arrive = () => page.life.look({ ...to, lock, aim: null });
+  if (matchMedia("(prefers-reduced-motion)").matches || !isDrawable(scene)) {
+    arrive();
+    return;
+  }
+  const start2 = performance.now();
+  const flight = page.life.flight();
+  const step4 = () => {
+    if (!page.life.isFlying(flight)) return;
+    const share = Math.min(1, (performance.now() - start2) / FLIGHT);
+    const eased = share * share * (3 - 2 * share);
+    if (share >= 1) arrive();
+    else {
+      page.life.look({ ...between(from, to, eased), aim: null }, flight);
+      requestAnimationFrame(step4);
+    }
+  };
+  page.life.look({ lock }, flight);
+  step4();
+}
+function pairText(scene) {
+  const text = pairTable(scene);
+  if (text) return { done: "The pair is copied, as two lines of a table.", text };
+  const { formula, exactly } = readWords(scene);
+  return formula ? { done: "The read-out is copied.", text: `${formula} ${exactly}` } : null;
+}
+
+// src/url_numbers.js
+function whole(text, below) {
+  return text !== null && /^\d{1,9}$/.test(text) && Number(text) < below ? Number(text) : null;
+}
+
+// src/map_url.js
+var MOST_MARKS2 = 16;
+var [NEAR, FAR] = [-6, 40];
+var firstMap = () => ({
+  x: 0,
+  y: 0,
+  z: null,
+  pool: "max",
+  range: [0, 100],
+  aim: null,
+  lock: null,
+  marks: [],
+  going: null,
+  paused: false,
+  tour: null
+});
+var short3 = (x) => String(Math.round(100 * x) / 100);
+function writeMap(state, fields2) {
+  const { map } = state;
+  fields2.set("v", "map");
+  if (state.batch) fields2.set("b", String(state.batch));
+  fields2.set("L", String(state.stage));
+  fields2.set("h", String(state.head));
+  if (map.z !== null) {
+    fields2.set("x", short3(map.x));
+    fields2.set("y", short3(map.y));
+    fields2.set("z", short3(map.z));
+  }
+  if (map.pool !== "max") fields2.set("pool", map.pool);
+  if (map.range.join() !== "0,100") fields2.set("range", map.range.map(short3).join("~"));
+  if (map.lock) fields2.set("lock", map.lock.join("."));
+  if (state.picked) fields2.set("q", String(state.row));
+  if (state.key !== null) fields2.set("k", String(state.key));
+  const marks = map.marks.slice(0, MOST_MARKS2);
+  if (marks.length) fields2.set("marks", marks.map(markText).join("_"));
+}
+var markText = ({ query, key, z, lock }) => [query, key, Math.round(10 * z), Number(lock)].join("~");
+function readMap(fields2, capture, place) {
+  const { q_len, kv_len } = capture.layers[place.stage].sizes;
+  const row = whole(fields2.get("q"), q_len);
+  const key = whole(fields2.get("k"), kv_len);
+  const [x, y] = [decimal(fields2.get("x"), 0, kv_len), decimal(fields2.get("y"), 0, q_len)];
+  const z = decimal(fields2.get("z"), NEAR, FAR);
+  const there = x !== null && y !== null && z !== null;
+  return {
+    ...place,
+    ...row === null ? {} : { row },
+    view: "map",
+    picked: row !== null,
+    key,
+    follow: key !== null,
+    map: {
+      ...firstMap(),
+      ...there ? { x, y, z } : {},
+      pool: fields2.get("pool") === "share" ? "share" : "max",
+      range: rangeFrom(fields2.get("range")),
+      lock: pairFrom2(fields2.get("lock"), q_len, kv_len),
+      marks: marksFrom(fields2.get("marks"), q_len, kv_len)
+    }
+  };
+}
+function decimal(text, low, high) {
+  if (text === null || !/^-?\d{1,9}(\.\d{1,6})?$/.test(text)) return null;
+  return Math.max(low, Math.min(Number(text), high));
+}
+function rangeFrom(text) {
+  const parts = (text ?? "").split("~").map((part) => decimal(part, 0, 100));
+  const [low, high] = parts;
+  const fits = parts.length === 2 && low !== null && high !== null && low <= high;
+  return fits ? [low, high] : [0, 100];
+}
+function pairFrom2(text, rows, keys) {
+  const parts = (text ?? "").split(".");
+  const [query, key] = [whole(parts[0] ?? null, rows), whole(parts[1] ?? null, keys)];
+  return parts.length === 2 && query !== null && key !== null ? [query, key] : null;
+}
+function marksFrom(text, rows, keys) {
+  const found = (text ?? "").split("_", MOST_MARKS2).map((part) => {
+    const [q, k, tenths, lock, more] = part.split("~");
+    const [query, key] = [whole(q ?? null, rows), whole(k ?? null, keys)];
+    const z = decimal(tenths ?? null, 10 * NEAR, 10 * FAR);
+    if (query === null || key === null || z === null || more !== void 0) return null;
+    return { query, key, z: z / 10, lock: lock === "1" };
+  });
+  return found.filter((mark3) => mark3 !== null);
+}
+
+// src/turns.js
+var KEEP = "softlookup-progress";
+function loadProgress() {
+  try {
+    const kept = JSON.parse(localStorage.getItem(KEEP) ?? "{}");
+    const solved = Array.isArray(kept.solved) ? kept.solved.filter((s) => typeof s === "string") : [];
+    const seeds = {};
+    for (const [skill, seed] of Object.entries(kept.seeds ?? {})) {
+      if (Number.isSafeInteger(seed) && Number(seed) > 0) seeds[skill] = Number(seed);
+    }
+    return { solved, seeds };
+  } catch {
+    return { solved: [], seeds: {} };
+  }
+}
+function keepProgress(solved, skill, seed) {
+  try {
+    const { seeds } = loadProgress();
+    localStorage.setItem(KEEP, JSON.stringify({ solved, seeds: { ...seeds, [skill]: seed } }));
+  } catch {
+  }
+}
+function newTurn(skill, seed) {
+  return {
+    skill,
+    seed: seed ?? loadProgress().seeds[skill] ?? 1,
+    exercise: null,
+    typed: [],
+    verdict: null,
+    revealed: false,
+    trouble: null
+  };
+}
+function judged({ solved, turn }, verdict) {
+  const { skill, seed, revealed } = turn;
+  const ticks = verdict.correct && !revealed && !solved.includes(skill);
+  const now = ticks ? [...solved, skill] : solved;
+  const shows = !verdict.correct && verdict.steps.length > 0;
+  if (verdict.correct || shows) keepProgress(now, skill, seed + 1);
+  return { solved: now, turn: { ...turn, verdict, revealed: revealed || shows, trouble: null } };
+}
+function answerOf({ exercise, typed: typed3 }) {
+  if (!exercise) return { trouble: "The exercise has not arrived yet." };
+  if (exercise.kind === "choice") {
+    return typed3[0] ? { answer: JSON.stringify(typed3[0]) } : { trouble: "Choose one of the explanations." };
+  }
+  const texts = exercise.fields.map((_, i) => (typed3[i] ?? "").trim());
+  const empty = texts.findIndex((text) => text === "");
+  if (empty >= 0) return { trouble: `Type a number for “${exercise.fields[empty].label}” too.` };
+  return { answer: JSON.stringify(texts) };
+}
+
+// src/url_heads.js
+var AVERAGES = ["none", "heads", "layers", "both"];
+function writeHeads(state, fields2) {
+  fields2.set("v", "heads");
+  if (state.batch) fields2.set("b", String(state.batch));
+  if (state.open) {
+    fields2.set("L", String(state.stage));
+    fields2.set("h", String(state.head));
+    if (state.average !== "none") fields2.set("m", state.average);
+    if (state.words) fields2.set("w", "1");
+    if (!state.first) fields2.set("first", "0");
+    if (state.compare) fields2.set("cmp", `${state.compare.stage}.${state.compare.head}`);
+    if (state.corner.some((start2) => start2 > 0)) fields2.set("win", state.corner.join("."));
+  }
+  if (state.picked) fields2.set("q", String(state.row));
+  if (state.key !== null) fields2.set("k", String(state.key));
+}
+function readHeads(fields2, capture, place) {
+  const { heads, q_len, kv_len } = capture.layers[place.stage].sizes;
+  const stage = whole(fields2.get("L"), capture.layers.length);
+  const open3 = stage !== null || whole(fields2.get("h"), heads) !== null;
+  const row = whole(fields2.get("q"), q_len);
+  const key = whole(fields2.get("k"), kv_len);
+  const [top, left3] = pair(fields2.get("win"), q_len, kv_len) ?? [0, 0];
+  return {
+    ...place,
+    ...row === null ? {} : { row },
+    view: "heads",
+    open: open3,
+    picked: row !== null,
+    key,
+    follow: key !== null,
+    average: AVERAGES.find((name) => name === fields2.get("m")) ?? "none",
+    words: fields2.get("w") === "1",
+    first: fields2.get("first") !== "0",
+    compare: headAt(fields2.get("cmp"), capture),
+    corner: [top, left3],
+    thumb: { stage: place.stage, head: place.head },
+    mark: null,
+    point: null
+  };
+}
+function pair(text, rows, keys) {
+  const parts = (text ?? "").split(".");
+  const [a, b] = [whole(parts[0], rows), whole(parts[1] ?? null, keys)];
+  return parts.length === 2 && a !== null && b !== null ? [a, b] : null;
+}
+function headAt(text, { layers }) {
+  const parts = (text ?? "").split(".");
+  const stage = whole(parts[0], layers.length);
+  if (stage === null || parts.length !== 2) return null;
+  const head2 = whole(parts[1], layers[stage].sizes.heads);
+  return head2 === null ? null : { stage, head: head2 };
+}
+
+// src/table_scene.js
+var BY_HEAD = "head";
+var GROUP = "reads ";
+var CHOOSING = "as a mean over the queries that see two keys or more";
+var told = (of) => ({ summary }) => summary ? of(summary) : void 0;
+var COLUMNS = [
+  {
+    id: "entropy",
+    word: "mean entropy",
+    unit: "nats",
+    means: "0 where one key gets all weight; a mean over the queries that see a key",
+    number: told((summary) => summary.entropy)
+  },
+  {
+    id: "first",
+    word: "first-token share",
+    unit: "",
+    means: `the weight that the first token gets, ${CHOOSING}`,
+    number: told((summary) => summary.first_share)
+  },
+  {
+    id: "previous",
+    word: "token-before share",
+    unit: "",
+    means: `the weight of the token just before the query, ${CHOOSING}`,
+    number: told((summary) => summary.previous_share)
+  },
+  {
+    id: "distance",
+    word: "mean distance",
+    unit: "tokens",
+    means: "how far from the query the keys stand that it reads, by weight; a mean over the queries that see a key",
+    number: told((summary) => summary.distance)
+  },
+  {
+    id: "sink",
+    word: "sink",
+    unit: "",
+    means: "the share that a learned sink takes: no key reads it",
+    number: told((summary) => summary.sink)
+  }
+];
+var kindColumn = (kind) => ({
+  id: `${GROUP}${kind}`,
+  word: kind,
+  unit: "",
+  means: `the weight of all ${kind} keys together, ${CHOOSING}`,
+  number: told(({ groups }) => groups.find(({ name }) => name === kind)?.share)
+});
+var isColumn = (id) => id === BY_HEAD || COLUMNS.some((column) => column.id === id) || KIND_IDS.includes(id);
+var KIND_IDS = ["special", "punctuation", "spaces", "words"].map((kind) => `${GROUP}${kind}`);
+var headsOf = ({ layers }) => layers.flatMap(({ heads }, stage) => heads.map((_, head2) => ({ stage, head: head2 })));
+var hasTable = ({ layers }) => layers.reduce((sum2, { heads }) => sum2 + heads.length, 0) > 1;
+var stepArgs = (state, at) => ({ ...headArgs({ ...state, ...at }), work: "1" });
+function tableScene(state, source) {
+  const { capture, table: table6 } = state;
+  const all = headsOf(capture).map((at) => rowOf(state, source, at));
+  const rows = all.filter(({ at }) => table6.layer === null || at.stage === table6.layer);
+  const columns = columnsOf2(capture, rows);
+  return {
+    state,
+    rows: sorted(rows, columns, table6),
+    columns,
+    kinds: kindsOf(rows),
+    progress: progressOf(all),
+    by: all.find(({ json }) => json?.by)?.json?.by ?? ""
+  };
+}
+var shownHeads = ({ capture, table: table6 }) => headsOf(capture).filter(({ stage }) => table6.layer === null || stage === table6.layer);
+function rowOf(state, source, at) {
+  const layer = state.capture.layers[at.stage];
+  const answer = source.answer("head", stepArgs(state, at));
+  const json = answer?.json ?? null;
+  const { refused = "", took = 0 } = answer ?? {};
+  const summary = json?.summary ?? null;
+  return {
+    ...{ at, label: layer.label, number: layer.heads[at.head], json, summary, refused, took },
+    picture: answer && summary ? source.made(answer, "picture", () => pictureIn(answer)) : null,
+    part: refused || summary ? 1 : json?.of ? json.done / json.of : 0
+  };
+}
+function pictureIn({ json, bytes }) {
+  const cells2 = json.summary.rows * json.summary.columns;
+  return bytes && cells2 ? numbersIn(bytes, Float32Array, 0, cells2) : null;
+}
+function kindsOf(rows) {
+  const there = /* @__PURE__ */ new Set();
+  for (const { summary } of rows)
+    for (const { name, share } of summary?.groups ?? [])
+      if (share !== 0 && share !== null) there.add(name);
+  const order = rows.find(({ summary }) => summary)?.summary?.groups.map(({ name }) => name) ?? [];
+  return order.filter((name) => there.has(name));
+}
+function columnsOf2({ layers }, rows) {
+  const sinks = layers.some(({ options }) => options.sinks);
+  const kinds = kindsOf(rows).map(kindColumn).filter(({ id }) => KIND_IDS.includes(id));
+  return [...COLUMNS.filter(({ id }) => sinks || id !== "sink"), ...kinds];
+}
+function sorted(rows, columns, { by, down }) {
+  const column = columns.find(({ id }) => id === by);
+  if (!column) return by === BY_HEAD && down ? [...rows].reverse() : rows;
+  const numberOf = (row) => column.number(row) ?? NaN;
+  return [...rows].sort((a, b) => {
+    const [x, y] = [numberOf(a), numberOf(b)];
+    const [noX, noY] = [Number.isNaN(x), Number.isNaN(y)];
+    if (noX || noY) return Number(noX) - Number(noY);
+    return down ? y - x : x - y;
+  });
+}
+function progressOf(rows) {
+  const whole3 = rows.filter(({ summary }) => summary);
+  const done = rows.filter(({ part }) => part === 1).length;
+  const under3 = rows.find(({ json, summary }) => json && !summary);
+  const spent = whole3.reduce((sum2, { took }) => sum2 + took, 0);
+  const rest = under3?.json?.seconds_left ?? null;
+  const first = under3 && rest !== null ? under3.took + rest : null;
+  const each = whole3.length ? spent / whole3.length : first;
+  return {
+    done,
+    of: rows.length,
+    part: rows.reduce((sum2, { part }) => sum2 + part, 0) / Math.max(1, rows.length),
+    seconds: each === null ? null : each * (rows.length - done - (under3 ? 1 : 0)) + (rest ?? 0)
+  };
+}
+var isTable = ({ view, inFile }) => view === "table" && !inFile;
+function tableSteps(state, source) {
+  if (!isTable(state) || state.table.paused) return [];
+  for (const at of [...shownHeads(state), ...headsOf(state.capture)]) {
+    const args = stepArgs(state, at);
+    if (!source.has("head", args)) return [["head", args]];
+  }
+  return [];
+}
+
+// src/url_table.js
+var TABLE_AT_FIRST = { by: BY_HEAD, down: false, layer: null, paused: false, at: "0.0" };
+function writeTable({ table: table6, batch }, fields2) {
+  fields2.set("v", "table");
+  if (batch) fields2.set("b", String(batch));
+  if (table6.by !== BY_HEAD) fields2.set("by", table6.by);
+  if (table6.down !== (table6.by !== BY_HEAD)) fields2.set("way", table6.down ? "down" : "up");
+  if (table6.layer !== null) fields2.set("of", String(table6.layer));
+}
+function readTable(fields2, capture, batch) {
+  const asked2 = fields2.get("by") ?? "";
+  const by = isColumn(asked2) ? asked2 : BY_HEAD;
+  const way = fields2.get("way");
+  const down = way === "down" || way !== "up" && by !== BY_HEAD;
+  const layer = whole(fields2.get("of"), capture.layers.length);
+  return { view: "table", batch, table: { ...TABLE_AT_FIRST, by, down, layer } };
+}
+
+// src/url.js
+var MOST5 = 4e3;
+var LONGEST_NAME = 200;
+var VIEWS2 = ["steps", "heads", "map", "table"];
+var PLACES = ["q", "n", "L", "h"];
+function toHash(state) {
+  const fields2 = new URLSearchParams();
+  const { capture } = state;
+  if (capture.capture !== capture.shelf[0]?.id) fields2.set("c", capture.capture);
+  if (state.view === "heads") writeHeads(state, fields2);
+  else if (state.view === "map") writeMap(state, fields2);
+  else if (state.view === "table") writeTable(state, fields2);
+  else writeSteps(state, fields2);
+  return fields2.toString();
+}
+function writeSteps(state, fields2) {
+  if (firstView(state.capture) !== "steps") fields2.set("v", "steps");
+  fields2.set("q", String(state.row));
+  if (state.stage) fields2.set("L", String(state.stage));
+  if (state.batch) fields2.set("b", String(state.batch));
+  if (state.head) fields2.set("h", String(state.head));
+  fields2.set("step", state.step);
+  if (!state.scaled) fields2.set("scale", "off");
+  if (state.reading !== "textbook") fields2.set("read", state.reading);
+  if (state.seen.length) fields2.set("in", [...state.seen].sort((a, b) => a - b).join("."));
+  fields2.set("at", `${state.cursor.step}.${state.cursor.column}`);
+  if (state.section) fields2.set("s", String(state.section));
+  if (state.layer) fields2.set("all", "1");
+  const edit2 = state.edits[editKey(state)];
+  const numbers = edit2 ? JSON.stringify(edit2) : "";
+  if (numbers && numbers.length <= MOST5) fields2.set("n", numbers);
+}
+function fitsHash(state) {
+  const edit2 = state.edits[editKey(state)];
+  return !edit2 || JSON.stringify(edit2).length <= MOST5;
+}
+var stepId = (text) => ORDER.find((id) => id === text) ?? null;
+var captureIn = (hash) => new URLSearchParams(hash.replace(/^#/, "")).get("c");
+function fromHash(hash, capture) {
+  const fields2 = new URLSearchParams(hash.replace(/^#/, ""));
+  const stage = whole(fields2.get("L"), capture.layers.length) ?? 0;
+  const { batch, heads } = capture.layers[stage].sizes;
+  const entry = whole(fields2.get("b"), batch) ?? 0;
+  const head2 = whole(fields2.get("h"), heads) ?? 0;
+  const place = { stage, batch: entry, head: head2 };
+  const asked2 = VIEWS2.find((name) => name === fields2.get("v"));
+  const says = asked2 !== void 0 || PLACES.some((name) => fields2.has(name));
+  const view = asked2 ?? firstView(capture);
+  if (view === "heads") return says ? readHeads(fields2, capture, place) : {};
+  if (view === "map") return says ? readMap(fields2, capture, place) : {};
+  if (view === "table") return readTable(fields2, capture, entry);
+  return {
+    ...says ? { view } : {},
+    ...fromSteps(fields2, infoOf(capture, stage, entry), place)
+  };
+}
+function fromSteps(fields2, info, place) {
+  const edit2 = info.editable ? editFrom(fields2.get("n"), info) : null;
+  const rows = edit2 ? edit2.tokens.length : info.sizes.q_len;
+  const found = PLACES.some((name) => fields2.has(name)) ? place : {};
+  const row = whole(fields2.get("q"), rows);
+  if (row !== null) found.row = row;
+  const step4 = fields2.get("step") === "none" ? "none" : stepId(fields2.get("step"));
+  if (step4) found.step = step4;
+  if (fields2.get("scale") === "off" && info.editable) found.scaled = false;
+  if (fields2.get("read") === "shifted") found.reading = "shifted";
+  if (fields2.has("in")) found.seen = rowsFrom(fields2.get("in") ?? "", rows);
+  const [id, column] = (fields2.get("at") ?? "").split(".");
+  const at = stepId(id);
+  if (at) found.cursor = { step: at, column: whole(column ?? null, 1e3) ?? 0 };
+  const section = whole(fields2.get("s"), 100);
+  if (section !== null) found.section = section;
+  if (fields2.get("all") === "1") found.layer = true;
+  if (edit2) found.edits = { [editKey(place)]: edit2 };
+  return found;
+}
+function rowsFrom(text, rows) {
+  const found = text.split(".").map((part) => whole(part, rows));
+  return [...new Set(found.filter((row) => row !== null))];
+}
+var isList = (value, most) => Array.isArray(value) && value.length >= 1 && value.length <= most;
+function isMatrix(value, rows, most) {
+  if (!isList(value, rows) || value.length !== rows) return false;
+  const width = Array.isArray(value[0]) ? value[0].length : 0;
+  return value.every(
+    (row) => isList(row, most) && row.length === width && row.every((x) => typeof x === "number" && Number.isFinite(x))
+  );
+}
+function isOrigin(value, length, below) {
+  return isList(value, length) && value.length === length && value.every((x) => typeof x === "number" && Number.isInteger(x) && x >= -1 && x < below);
+}
+var isNames = (value, most) => isList(value, most) && value.every((name) => typeof name === "string" && name.length <= LONGEST_NAME);
+function editFrom(text, info) {
+  if (!text || text.length > 2 * MOST5) return null;
+  let raw;
+  try {
+    raw = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (raw === null || typeof raw !== "object") return null;
+  const { edit_tokens: most, edit_dims: dims } = info.limits;
+  const { tokens, key_tokens, query, key, value, row_from, key_from } = raw;
+  if (!isNames(tokens, most) || !isNames(key_tokens, most)) return null;
+  const [rows, keys] = [tokens.length, key_tokens.length];
+  const fits = isMatrix(query, rows, dims) && isMatrix(key, keys, dims) && isMatrix(value, keys, dims) && query[0].length === key[0].length && isOrigin(row_from, rows, info.sizes.q_len) && isOrigin(key_from, keys, info.sizes.kv_len);
+  return fits ? { tokens, key_tokens, query, key, value, row_from, key_from } : null;
+}
+
+// src/first_state.js
+function firstState(capture, lesson, hash) {
+  const skills = lesson.checklist.map(({ skill }) => skill);
+  const solved = loadProgress().solved.filter((skill) => skills.includes(skill));
+  const open3 = skills.find((skill) => !solved.includes(skill)) ?? skills[0];
+  return {
+    lesson,
+    shelved: {},
+    reading: "textbook",
+    section: 0,
+    turn: newTurn(open3),
+    solved,
+    notice: "",
+    offline: null,
+    inFile: false,
+    room: 1280,
+    tall: 900,
+    going: false,
+    theme: "light",
+    wide: false,
+    ...placeIn(capture, fromHash(hash, capture))
+  };
+}
+function placeIn(capture, found) {
+  const info = infoOf(capture, found.stage ?? 0, found.batch ?? 0);
+  const whole3 = opensWhole(info);
+  return {
+    capture,
+    info,
+    view: firstView(capture),
+    stage: 0,
+    batch: 0,
+    head: 0,
+    row: 0,
+    step: (
+      /** @type {import("./types.js").Progress} */
+      whole3 ? "reads" : "none"
+    ),
+    scaled: true,
+    cursor: (
+      /** @type {import("./types.js").Cursor} */
+      {
+        step: whole3 ? "weight" : "score",
+        column: 0
+      }
+    ),
+    hover: null,
+    seen: [],
+    edits: {},
+    editing: null,
+    spot: (
+      /** @type {import("./types.js").Spot} */
+      { side: "query", row: found.row ?? 0, col: 0 }
+    ),
+    trouble: null,
+    layer: false,
+    cell: (
+      /** @type {import("./types.js").Pair} */
+      [0, 0]
+    ),
+    ...HEADS_AT_FIRST,
+    map: firstMap(),
+    table: TABLE_AT_FIRST,
+    ...found
+  };
+}
+var HEADS_AT_FIRST = {
+  open: false,
+  picked: false,
+  key: null,
+  compare: null,
+  average: (
+    /** @type {import("./types.js").Average} */
+    "none"
+  ),
+  words: false,
+  first: true,
+  corner: (
+    /** @type {import("./types.js").Pair} */
+    [0, 0]
+  ),
+  thumb: { stage: 0, head: 0 },
+  follow: false,
+  mark: null,
+  point: null,
+  over: null
+};
+function movedTo(state, capture, hash) {
+  const fresh = placeIn(capture, {});
+  const names2 = (
+    /** @type {(keyof State)[]} */
+    Object.keys(fresh)
+  );
+  const left3 = Object.fromEntries(names2.map((name) => [name, state[name]]));
+  return {
+    ...fresh,
+    ...state.shelved[capture.capture],
+    hover: null,
+    point: null,
+    over: null,
+    ...fromHash(hash, capture),
+    shelved: { ...state.shelved, [state.capture.capture]: left3 }
+  };
+}
+
+// src/profile_errands.js
+function profileErrands(page) {
+  return {
+    "map-see-query": (row) => see(page, "y", Number(row)),
+    "map-see-key": (key) => see(page, "x", Number(key))
+  };
+}
+function see(page, axis2, at) {
+  const scene = page.map();
+  if (!scene || !(at >= 0 && at < (axis2 === "x" ? scene.size.keys : scene.size.rows))) return;
+  const { camera, size, layout } = scene;
+  page.update(axis2 === "x" ? { key: at, follow: true } : { row: at, picked: true, follow: false });
+  const { left: left3, top, right, bottom } = edgesOf(camera, layout.box);
+  const [from, upTo] = axis2 === "x" ? [left3, right] : [top, bottom];
+  if (at >= from && at < upTo) return;
+  page.life.look(heldCamera({ ...camera, [axis2]: at + 0.5 }, size, layout.box));
+}
+
 // src/heat_axes.js
 var LINE = 11;
-var SPACED = 13;
+var SPACED2 = 13;
 function labelStep(cell2) {
   if (cell2 >= LINE) return 1;
   for (let ten = 1; ; ten *= 10)
-    for (const step3 of [2 * ten, 5 * ten, 10 * ten]) if (step3 * cell2 >= SPACED) return step3;
+    for (const step4 of [2 * ten, 5 * ten, 10 * ten]) if (step4 * cell2 >= SPACED2) return step4;
 }
 function marksOf(tokens, at, cell2, always = []) {
-  const step3 = labelStep(cell2);
+  const step4 = labelStep(cell2);
   const repeated = repeatedOf(tokens);
-  const mark2 = (index) => {
-    const token = tokens[index];
+  const mark3 = (index) => {
+    const token2 = tokens[index];
     const position = at + index;
-    const numbered = token !== String(position) && (step3 > 1 || repeated.has(token));
-    return { index, position, text: shortName(token), numbered };
+    const numbered = token2 !== String(position) && (step4 > 1 || repeated.has(token2));
+    return { index, position, text: shortName(token2), numbered };
   };
   const forced = (
     /** @type {number[]} */
     always.map((position) => Number.isInteger(position) ? position - at : -1).filter((index) => index >= 0 && index < tokens.length)
   );
-  const isFree = (index) => forced.every((other) => Math.abs(other - index) * cell2 >= (step3 > 1 ? SPACED : 1));
-  const regular = tokens.map((_, index) => index).filter((index) => (at + index) % step3 === 0 && isFree(index));
-  return [.../* @__PURE__ */ new Set([...regular, ...forced])].sort((a, b) => a - b).map(mark2);
+  const isFree = (index) => forced.every((other2) => Math.abs(other2 - index) * cell2 >= (step4 > 1 ? SPACED2 : 1));
+  const regular = tokens.map((_, index) => index).filter((index) => (at + index) % step4 === 0 && isFree(index));
+  return [.../* @__PURE__ */ new Set([...regular, ...forced])].sort((a, b) => a - b).map(mark3);
 }
 function repeatedOf(tokens) {
   const seen = /* @__PURE__ */ new Set();
-  return new Set(tokens.filter((token) => seen.has(token) || !seen.add(token)));
+  return new Set(tokens.filter((token2) => seen.has(token2) || !seen.add(token2)));
 }
 function rowAxis(grid2, options) {
   const labels = labelsOf(grid2.rowTokens, grid2.rowAt, "head-row", "query", options);
@@ -2520,12 +3771,12 @@ function axis(kind, name, length, cell2, labels) {
 }
 function labelsOf(tokens, at, act, side, { cell: cell2, picked: picked2, hover, padding = [] }) {
   const marks = marksOf(tokens, at, cell2, [picked2, hover]);
-  const isPicked = (mark2) => mark2.position === picked2;
+  const isPicked = (mark3) => mark3.position === picked2;
   const stop = marks.findIndex(isPicked);
-  return marks.map((mark2, i) => {
-    const { index, position, text, numbered } = mark2;
+  return marks.map((mark3, i) => {
+    const { index, position, text, numbered } = mark3;
     const filler = padding.some(([from, upTo]) => position >= from && position < upTo);
-    const kinds = [isPicked(mark2) && "picked", position === hover && "hover", filler && "padding"];
+    const kinds = [isPicked(mark3) && "picked", position === hover && "hover", filler && "padding"];
     const name = `${text}${numbered ? ` @${position}` : ""}${filler ? " (padding)" : ""}`;
     return h(
       "button",
@@ -2535,7 +3786,7 @@ function labelsOf(tokens, at, act, side, { cell: cell2, picked: picked2, hover, 
         "data-act": act,
         "data-arg": position,
         "data-key": `${act}:${position}`,
-        "aria-pressed": String(isPicked(mark2)),
+        "aria-pressed": String(isPicked(mark3)),
         "aria-label": `${side} ${name}`,
         title: `${readable(tokens[index])}${filler ? " (padding)" : ""}`,
         tabindex: i === Math.max(0, stop) ? 0 : -1,
@@ -2580,8 +3831,8 @@ function othersOf({ weights: weights2, visible, sink }) {
     nan: weights2.some(isNaNSeen) || (sink ?? []).some(Number.isNaN)
   };
 }
-function heatLegend(grid2, range2, colors) {
-  const [low, high] = rangeWords(range2);
+function heatLegend(grid2, range3, colors) {
+  const [low, high] = rangeWords(range3);
   const others = othersOf(grid2);
   return h(
     "div",
@@ -2618,23 +3869,23 @@ var MARGIN = 20;
 var TICK = 4;
 var RAMP = 150;
 var NARROWEST = 420;
-function pictureOf(grid2, { title, what, range: range2, theme = "light", ramp: ramp2 }) {
+function pictureOf(grid2, { title, what, range: range3, theme = "light", ramp: ramp2 }) {
   const colors = heatColors(theme, ramp2 ? { ramp: ramp2 } : {});
   const cell2 = Math.max(1, Math.min(CELL, Math.floor(LONG_SIDE / Math.max(...grid2.shape))));
   const rows = marksOf(grid2.rowTokens, grid2.rowAt, cell2);
   const keys = marksOf(grid2.keyTokens, grid2.keyAt, cell2);
-  const room = (marks, least) => Math.max(textWidth(least, SMALL2), ...marks.map((mark2) => textWidth(words(mark2), LABEL)));
+  const room = (marks, least) => Math.max(textWidth(least, SMALL2), ...marks.map((mark3) => textWidth(words(mark3), LABEL)));
   const head2 = MARGIN + TITLE + 6 + SMALL2 + 16;
-  const left2 = Math.ceil(MARGIN + room(rows, "query") + 10);
+  const left3 = Math.ceil(MARGIN + room(rows, "query") + 10);
   const top = Math.ceil(head2 + SMALL2 + room(keys, "") + 10);
   const [wide, high] = [gridWidth(grid2, cell2), gridHeight(grid2, cell2)];
-  const width = Math.max(NARROWEST, left2 + wide + MARGIN);
-  const place = { cell: cell2, left: left2, top, colors, width };
+  const width = Math.max(NARROWEST, left3 + wide + MARGIN);
+  const place = { cell: cell2, left: left3, top, colors, width };
   const texts = [
     ...headings(place, title, what, top + Math.min(-10, cell2 / 2 - 14)),
     ...axisTexts(grid2, place, rows, keys)
   ];
-  const legend2 = legendOf(grid2, range2, place, top + high + 22);
+  const legend2 = legendOf(grid2, range3, place, top + high + 22);
   return {
     ...place,
     height: top + high + 22 + 14 + MARGIN,
@@ -2644,7 +3895,7 @@ function pictureOf(grid2, { title, what, range: range2, theme = "light", ramp: r
     swatches: legend2.swatches
   };
 }
-function headings({ left: left2, width, colors }, title, what, beside) {
+function headings({ left: left3, width, colors }, title, what, beside) {
   const room = width - 2 * MARGIN;
   const plain2 = (
     /** @type {const} */
@@ -2657,15 +3908,15 @@ function headings({ left: left2, width, colors }, title, what, beside) {
     {
       x,
       y,
-      text: fitted(title, TITLE, room),
+      text: fitted2(title, TITLE, room),
       size: TITLE,
       color: colors.ink,
       bold: true,
       ...plain2
     },
-    { x, y: below, text: fitted(what, SMALL2, room), size: SMALL2, color: colors.soft, ...plain2 },
+    { x, y: below, text: fitted2(what, SMALL2, room), size: SMALL2, color: colors.soft, ...plain2 },
     {
-      x: left2 - 10,
+      x: left3 - 10,
       y: beside,
       text: "query",
       size: SMALL2,
@@ -2673,18 +3924,18 @@ function headings({ left: left2, width, colors }, title, what, beside) {
       ...plain2,
       anchor: "end"
     },
-    { x: left2, y: below + 24, text: "key", size: SMALL2, color: colors.soft, ...plain2 }
+    { x: left3, y: below + 24, text: "key", size: SMALL2, color: colors.soft, ...plain2 }
   ];
 }
-function axisTexts(grid2, { cell: cell2, left: left2, top, colors }, rows, keys) {
+function axisTexts(grid2, { cell: cell2, left: left3, top, colors }, rows, keys) {
   const style = { size: LABEL, color: colors.ink };
   const middle = (index) => (index + 0.5) * cell2;
   const texts = [
-    ...rows.map((mark2) => {
-      const at = { x: left2 - TICK - 3, y: top + middle(mark2.index) };
+    ...rows.map((mark3) => {
+      const at = { x: left3 - TICK - 3, y: top + middle(mark3.index) };
       return {
         ...at,
-        text: words(mark2),
+        text: words(mark3),
         anchor: (
           /** @type {const} */
           "end"
@@ -2693,11 +3944,11 @@ function axisTexts(grid2, { cell: cell2, left: left2, top, colors }, rows, keys)
         ...style
       };
     }),
-    ...keys.map((mark2) => {
-      const at = { x: left2 + middle(mark2.index), y: top - TICK - 3 };
+    ...keys.map((mark3) => {
+      const at = { x: left3 + middle(mark3.index), y: top - TICK - 3 };
       return {
         ...at,
-        text: words(mark2),
+        text: words(mark3),
         anchor: (
           /** @type {const} */
           "start"
@@ -2708,40 +3959,40 @@ function axisTexts(grid2, { cell: cell2, left: left2, top, colors }, rows, keys)
     })
   ];
   if (grid2.sink) {
-    const x = left2 + sinkLeft(grid2, cell2) + sinkWidth(cell2) / 2;
+    const x = left3 + sinkLeft(grid2, cell2) + sinkWidth(cell2) / 2;
     texts.push({ x, y: top - TICK - 3, text: "sink", anchor: "start", upright: true, ...style });
   }
   return texts;
 }
-function ticksOf({ cell: cell2, left: left2, top }, rows, keys) {
+function ticksOf({ cell: cell2, left: left3, top }, rows, keys) {
   const at = ({ index }) => (index + 0.5) * cell2;
   return [
     ...rows.map(
-      (mark2) => (
+      (mark3) => (
         /** @type {Picture["ticks"][number]} */
         [
-          left2 - TICK,
-          top + at(mark2),
-          left2,
-          top + at(mark2)
+          left3 - TICK,
+          top + at(mark3),
+          left3,
+          top + at(mark3)
         ]
       )
     ),
     ...keys.map(
-      (mark2) => (
+      (mark3) => (
         /** @type {Picture["ticks"][number]} */
         [
-          left2 + at(mark2),
+          left3 + at(mark3),
           top - TICK,
-          left2 + at(mark2),
+          left3 + at(mark3),
           top
         ]
       )
     )
   ];
 }
-function legendOf(grid2, range2, { left: left2, width, colors }, y) {
-  const [low, high] = rangeWords(range2);
+function legendOf(grid2, range3, { left: left3, width, colors }, y) {
+  const [low, high] = rangeWords(range3);
   const middle = y + 7;
   const style = { y: middle, size: SMALL2, color: colors.soft, upright: false };
   const start2 = (
@@ -2751,7 +4002,7 @@ function legendOf(grid2, range2, { left: left2, width, colors }, y) {
   const others = othersOf(grid2);
   const swatches = [];
   const texts = [];
-  let x = Math.min(left2, width - NARROWEST + MARGIN);
+  let x = Math.min(left3, width - NARROWEST + MARGIN);
   const write = (text) => {
     texts.push({ ...style, x, text, anchor: start2 });
     x += textWidth(text, SMALL2) + 6;
@@ -2787,7 +4038,7 @@ function textWidth(text, size) {
   };
   return size * [...text].reduce((total, letter) => total + share(letter), 0);
 }
-function fitted(text, size, room) {
+function fitted2(text, size, room) {
   const letters2 = [...readable(text)];
   let end = letters2.length;
   const line4 = () => (end < letters2.length ? [...letters2.slice(0, end), "…"] : letters2).join("");
@@ -2798,21 +4049,21 @@ function fitted(text, size, room) {
 // src/picture_png.js
 var FONT = 'system-ui, "Segoe UI", "Noto Sans", sans-serif';
 function gridPng(grid2, { ratio = 2, ...options }) {
-  const picture = pictureOf(grid2, options);
-  const { cell: cell2, colors, left: left2, top } = picture;
+  const picture2 = pictureOf(grid2, options);
+  const { cell: cell2, colors, left: left3, top } = picture2;
   const canvas = newCanvas();
-  const pen = sized(canvas, picture.width, picture.height, ratio);
+  const pen = sized(canvas, picture2.width, picture2.height, ratio);
   pen.fillStyle = colors.paper;
   pen.fillRect(0, 0, canvas.width, canvas.height);
-  const cells = newCanvas();
-  paintGrid(cells, grid2, { cell: cell2, range: options.range, colors, ratio });
-  pen.drawImage(cells, left2 * ratio, top * ratio);
-  paintLegend(pen, picture, ratio);
+  const cells2 = newCanvas();
+  paintGrid(cells2, grid2, { cell: cell2, range: options.range, colors, ratio });
+  pen.drawImage(cells2, left3 * ratio, top * ratio);
+  paintLegend(pen, picture2, ratio);
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-  paintTicks(pen, picture);
+  paintTicks(pen, picture2);
   pen.direction = "ltr";
   pen.textBaseline = "middle";
-  for (const text of picture.texts) paintText(pen, text);
+  for (const text of picture2.texts) paintText(pen, text);
   return new Promise((resolve, reject) => {
     const failed = "picture: must fit into the browser's memory; it did not. Save the SVG instead.";
     canvas.toBlob((blob) => blob ? resolve(blob) : reject(new Error(failed)), "image/png");
@@ -2861,22 +4112,22 @@ var RAMP_STOPS = 33;
 var PATTERNED = 6;
 var NAMESPACE = "http://www.w3.org/2000/svg";
 function gridSvg(grid2, options) {
-  const picture = pictureOf(grid2, options);
-  const { width, height, left: left2, top, colors } = picture;
+  const picture2 = pictureOf(grid2, options);
+  const { width, height, left: left3, top, colors } = picture2;
   const lines = [
     `<svg xmlns="${NAMESPACE}" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" font-family="system-ui, 'Segoe UI', 'Noto Sans', sans-serif">`,
     `<title>${escaped(readable(options.title))}</title>`,
     `<desc>${escaped(readable(options.what))}</desc>`,
-    definitionsOf(picture),
+    definitionsOf(picture2),
     `<rect width="${width}" height="${height}" fill="${colors.paper}"/>`,
-    `<g transform="translate(${left2} ${top})" shape-rendering="crispEdges">`,
-    ...cellPaths(grid2, options.range, picture),
+    `<g transform="translate(${left3} ${top})" shape-rendering="crispEdges">`,
+    ...cellPaths(grid2, options.range, picture2),
     "</g>",
-    ...sinkRects(grid2, options.range, picture),
-    `<path d="${picture.ticks.map(tickOf).join("")}" stroke="${colors.soft}"/>`,
-    ...legendRects(picture),
-    ...emptyTexts(grid2, picture).map(textOf),
-    ...picture.texts.map(textOf),
+    ...sinkRects(grid2, options.range, picture2),
+    `<path d="${picture2.ticks.map(tickOf).join("")}" stroke="${colors.soft}"/>`,
+    ...legendRects(picture2),
+    ...emptyTexts(grid2, picture2).map(textOf),
+    ...picture2.texts.map(textOf),
     "</svg>"
   ];
   return `${lines.join("\n")}
@@ -2903,13 +4154,13 @@ function definitionsOf({ colors, cell: cell2 }) {
     "</defs>"
   ].join("\n");
 }
-function cellPaths(grid2, range2, { colors, cell: cell2 }) {
+function cellPaths(grid2, range3, { colors, cell: cell2 }) {
   const [rows, columns] = grid2.shape;
   const { weights: weights2, visible } = grid2;
   const pieces = /* @__PURE__ */ new Map();
   for (let r = 0; r < rows; r += 1) {
     const unseen = isEmpty(grid2, r) ? EMPTY : HIDDEN;
-    const codeAt = (c) => visible[r * columns + c] ? codeOf(weights2[r * columns + c], range2) : unseen;
+    const codeAt = (c) => visible[r * columns + c] ? codeOf(weights2[r * columns + c], range3) : unseen;
     for (let c = 0; c < columns; ) {
       const [from, code] = [c, codeAt(c)];
       while (c < columns && codeAt(c) === code) c += 1;
@@ -2930,11 +4181,11 @@ function fillOf(code, cell2, colors) {
   if (code === HIDDEN) return cell2 >= PATTERNED ? "url(#hidden)" : colors.hidden;
   return cell2 >= PATTERNED ? "url(#nan)" : colors.nan;
 }
-function emptyTexts(grid2, { left: left2, top, cell: cell2, colors }) {
+function emptyTexts(grid2, { left: left3, top, cell: cell2, colors }) {
   const rows = Array.from({ length: grid2.shape[0] }, (_, r) => r);
   if (!emptyFits(grid2, cell2)) return [];
   return rows.filter((r) => isEmpty(grid2, r)).map((r) => ({
-    x: left2 + 6,
+    x: left3 + 6,
     y: top + (r + 0.5) * cell2,
     text: EMPTY_WORDS,
     size: 11,
@@ -2943,10 +4194,10 @@ function emptyTexts(grid2, { left: left2, top, cell: cell2, colors }) {
     color: colors.soft
   }));
 }
-function sinkRects(grid2, range2, { left: left2, top, cell: cell2, colors }) {
-  const x = left2 + sinkLeft(grid2, cell2);
+function sinkRects(grid2, range3, { left: left3, top, cell: cell2, colors }) {
+  const x = left3 + sinkLeft(grid2, cell2);
   return (grid2.sink ?? []).map((share, r) => {
-    const code = codeOf(share, range2);
+    const code = codeOf(share, range3);
     const fill = code < 0 ? colors.nan : hexOf(colors.ramp, code);
     return `<rect x="${x}" y="${top + r * cell2}" width="${sinkWidth(cell2)}" height="${cell2}" fill="${fill}" shape-rendering="crispEdges"/>`;
   });
@@ -3011,6 +4262,23 @@ function download(name, blob) {
   setTimeout(() => URL.revokeObjectURL(href), 1e4);
 }
 
+// src/table_csv.js
+function linesOf3({ rows, columns, state }) {
+  const names2 = columns.map(({ word: word2, unit }) => unit ? `${word2} (${unit})` : word2);
+  const lines = rows.map((row) => [
+    row.label,
+    String(row.number),
+    state.capture.layers[row.at.stage].name,
+    ...columns.map((column) => String(column.number(row) ?? ""))
+  ]);
+  return [["layer", "head", "module", ...names2], ...lines];
+}
+var TEXTS2 = [0, 2];
+var tableCsv = (scene) => linesOf3(scene).map((line4) => line4.map((text, i) => TEXTS2.includes(i) ? field(text) : text).join(",")).map((line4) => `${line4}\r
+`).join("");
+var tableText = (scene) => linesOf3(scene).map((line4) => line4.map((text) => text.replaceAll(/\s/g, " ")).join("	")).map((line4) => `${line4}
+`).join("");
+
 // src/saving.js
 async function saveGrid(scene, kind) {
   const { first, state, words: words2 } = scene;
@@ -3033,6 +4301,13 @@ async function saveGrid(scene, kind) {
   download(name, await makers[kind]());
   return name;
 }
+function saveTable(scene) {
+  const { capture, table: table6 } = scene.state;
+  const part = table6.layer === null ? "heads" : capture.layers[table6.layer].label;
+  const name = fileName([capture.title, part], "csv");
+  download(name, new Blob([tableCsv(scene)], { type: "text/csv" }));
+  return name;
+}
 function exportCommand({ capture, source, about }) {
   if (source === "lookup" && about.made) return null;
   if (source === "lookup") return 'sl.export_html(look, "page.html")';
@@ -3042,14 +4317,14 @@ function exportCommand({ capture, source, about }) {
 // src/errands.js
 function errands(page) {
   const { state, update, dialogs } = page;
-  const open2 = (turn) => {
+  const open3 = (turn) => {
     update({ turn, focus: "turn" });
     void fetchTurn(page).then(() => update({ focus: "turn" }));
   };
   return {
     turn: () => void fetchTurn(page),
-    skill: (skill) => open2(skill === state().turn.skill ? state().turn : newTurn(skill)),
-    another: () => open2(newTurn(state().turn.skill, state().turn.seed + 1)),
+    skill: (skill) => open3(skill === state().turn.skill ? state().turn : newTurn(skill)),
+    another: () => open3(newTurn(state().turn.skill, state().turn.seed + 1)),
     exercise: () => update(exercised(state())),
     "row-steps": () => update(stepsFrom(state())),
     "to-grid": () => update({ focus: "cells" }),
@@ -3063,8 +4338,26 @@ function errands(page) {
     follow: (hash) => follow(page, hash),
     save: (kind) => void save(page, kind),
     "save-page": () => savePage(page),
+    "save-table": () => {
+      const table6 = page.table();
+      if (table6) update({ notice: `Saved as ${saveTable(table6)}.` });
+    },
+    ...mapErrands(page),
+    ...profileErrands(page),
     help: () => dialogs.help.showModal(),
     copy: () => {
+      const map = page.map();
+      if (map) {
+        const pair2 = pairText(map);
+        if (pair2) void copy(page, pair2.done, pair2.text);
+        else update({ notice: "There is nothing to copy yet: hold a pair (L)." });
+        return;
+      }
+      const table6 = page.table();
+      if (table6) {
+        void copy(page, "The table is copied, as it stands.", tableText(table6));
+        return;
+      }
       const text = ledgerText(page.scene());
       if (text) void copy(page, "The ledger is copied as text.", text);
       else update({ notice: "There is no ledger yet: open a head and pick a query." });
@@ -3081,22 +4374,24 @@ async function openCapture({ state, update, wait, source }, id, hash) {
   const answer = source.answer("info", { capture: id });
   if (!answer) return;
   const known = state().capture.capture === id;
-  const moved2 = known ? fromHash(hash, answer.json) : movedTo(state(), answer.json, hash);
-  update({ ...moved2, focus: known ? void 0 : "top" });
+  const moved3 = known ? fromHash(hash, answer.json) : movedTo(state(), answer.json, hash);
+  update({ ...moved3, focus: known ? void 0 : "top" });
 }
 function follow(page, hash) {
   const { capture } = page.state();
-  const named = captureIn(hash) ?? (hash.length > 1 ? capture.shelf[0]?.id : capture.capture);
-  const there = capture.shelf.some(({ id }) => id === named);
-  if (!there || named === void 0 || named === capture.capture)
+  const named2 = captureIn(hash) ?? (hash.length > 1 ? capture.shelf[0]?.id : capture.capture);
+  const there = capture.shelf.some(({ id }) => id === named2);
+  if (!there || named2 === void 0 || named2 === capture.capture)
     page.update(fromHash(hash, capture));
   else {
     page.update({ going: true });
-    void openCapture(page, named, hash).finally(() => page.update({ going: false }));
+    void openCapture(page, named2, hash).finally(() => page.update({ going: false }));
   }
 }
 var exercised = ({ info }) => info.source === "lesson" ? { focus: "turn" } : { notice: "The exercises stand beside the lesson: open Lesson, at the top." };
 function stepsFrom(state) {
+  if (state.view === "map")
+    return state.picked ? { focus: "steps" } : { notice: "There are no steps yet: pick a query." };
   if (hasLedger(state)) return { focus: "steps" };
   const notice = state.open && state.picked ? "A mean of several heads has no steps of its own: choose “this head”." : "There are no steps yet: open a head and pick a query.";
   return { notice };
@@ -3189,17 +4484,17 @@ function cornerWith(state, row, key) {
   const near = (at, [from, upTo]) => at >= from && at < upTo ? from : Math.max(0, at - WINDOW2 / 2);
   return [near(row, rows), key === null ? keys[0] : near(key, keys)];
 }
-function ask({ state }, row) {
+function ask2({ state }, row) {
   if (!(row >= 0 && row < state.info.sizes.q_len)) return {};
-  const mark2 = state.mark && /** @type {import("./types.js").Pair} */
+  const mark3 = state.mark && /** @type {import("./types.js").Pair} */
   [row, state.mark[1]];
-  return { row, picked: true, hover: null, mark: mark2, corner: cornerWith(state, row, null) };
+  return { row, picked: true, hover: null, mark: mark3, corner: cornerWith(state, row, null) };
 }
-function pick2(scene, row, key) {
+function pick3(scene, row, key) {
   const { state } = scene;
   const chosen2 = key === SINK ? state.key : key;
   return {
-    ...ask(scene, row),
+    ...ask2(scene, row),
     key: chosen2,
     mark: [row, key === SINK ? 0 : key],
     corner: cornerWith(state, row, chosen2),
@@ -3212,11 +4507,11 @@ function move2({ state, first }, way) {
   const [dy, dx] = jump(way);
   const { rowWords: rowWords2, keyWords } = first;
   const from = state.mark ?? [state.picked ? state.row : 0, state.key ?? 0];
-  const place = (words2, token) => words2 ? words2.findIndex((some) => some.includes(token)) : token;
-  const within = (at, start2, n) => Math.max(start2, Math.min(at, start2 + n - 1));
-  const step3 = state.mark ? [dy, dx] : [0, 0];
-  const row = within(place(rowWords2, from[0]) + step3[0], rowAt, shape[0]);
-  const key = within(place(keyWords, from[1]) + step3[1], keyAt, shape[1]);
+  const place = (words2, token2) => words2 ? words2.findIndex((some) => some.includes(token2)) : token2;
+  const within2 = (at, start2, n) => Math.max(start2, Math.min(at, start2 + n - 1));
+  const step4 = state.mark ? [dy, dx] : [0, 0];
+  const row = within2(place(rowWords2, from[0]) + step4[0], rowAt, shape[0]);
+  const key = within2(place(keyWords, from[1]) + step4[1], keyAt, shape[1]);
   return { mark: [tokenOfPlace(rowWords2, row), tokenOfPlace(keyWords, key)], point: null };
 }
 function moveThumb({ state }, way) {
@@ -3233,14 +4528,14 @@ function moveText(scene, way) {
   const last = queries.tokens.length - 1;
   const from = state.picked ? state.row : dx + dy > 0 ? -1 : 0;
   const row = Math.max(0, Math.min(from + dx + dy, last));
-  return { ...ask(scene, row), focus: "piece" };
+  return { ...ask2(scene, row), focus: "piece" };
 }
 function partBy({ state }, argument) {
   const [side, by] = argument.split(":");
   const { rows, keys } = partOf(state);
   const { q_len, kv_len } = state.info.sizes;
-  const moved2 = (from, length) => Math.max(0, Math.min(from + Number(by) * WINDOW2 / 2, length - WINDOW2));
-  const corner = side === "row" ? [moved2(rows[0], q_len), keys[0]] : [rows[0], moved2(keys[0], kv_len)];
+  const moved3 = (from, length) => Math.max(0, Math.min(from + Number(by) * WINDOW2 / 2, length - WINDOW2));
+  const corner = side === "row" ? [moved3(rows[0], q_len), keys[0]] : [rows[0], moved3(keys[0], kv_len)];
   return { corner: (
     /** @type {import("./types.js").Pair} */
     corner
@@ -3254,22 +4549,22 @@ var HEAD_ACTIONS = {
   "part-by": partBy,
   "part-row": ({ state }, row) => ({ corner: [Number(row), state.corner[1]], mark: null }),
   "part-key": ({ state }, key) => ({ corner: [state.corner[0], Number(key)], mark: null }),
-  ask: (scene, row) => ask(scene, Number(row)),
-  "ask-by": (scene, by) => ask(scene, (scene.state.picked ? scene.state.row : -1) + Number(by)),
+  ask: (scene, row) => ask2(scene, Number(row)),
+  "ask-by": (scene, by) => ask2(scene, (scene.state.picked ? scene.state.row : -1) + Number(by)),
   unpick: () => ({ picked: false, key: null, mark: null, focus: "piece" }),
-  "head-row": (scene, place) => ask(scene, tokenOfPlace(scene.first?.rowWords ?? null, Number(place))),
+  "head-row": (scene, place) => ask2(scene, tokenOfPlace(scene.first?.rowWords ?? null, Number(place))),
   "head-key": (scene, place) => {
     const key = tokenOfPlace(scene.first?.keyWords ?? null, Number(place));
     const { row, picked: picked2 } = scene.state;
-    return picked2 ? pick2(scene, row, key) : { key, mark: [row, key] };
+    return picked2 ? pick3(scene, row, key) : { key, mark: [row, key] };
   },
   pick: (scene, pair2) => {
     const [row, key] = pair2.split(":").map(Number);
-    return pick2(scene, row, key);
+    return pick3(scene, row, key);
   },
   "pick-mark": (scene) => {
-    const { mark: mark2 } = scene.state;
-    return mark2 ? pick2(scene, ...mark2) : {};
+    const { mark: mark3 } = scene.state;
+    return mark3 ? pick3(scene, ...mark3) : {};
   },
   average: (_, to) => ({ average: (
     /** @type {Average} */
@@ -3367,10 +4662,35 @@ var HEAD_KEYS = [
   [["S"], "to the steps of the picked row, below"],
   [["Escape"], "back to the thumbnails"],
   [["V"], "heads or steps"],
+  [["M"], "the map of the opened head"],
   [["C"], "copy the ledger as text"],
   [["L"], "copy a link to this place"]
 ];
-var WORDS = [
+var MAP_KEYS = [
+  [["←", "→", "↑", "↓"], "move; with Shift by one token"],
+  [["+", "−", "0"], "nearer, farther, the whole head (also the wheel; a double click: nearer)"],
+  [["L"], "hold the read-out, or let it go (also a click)"],
+  [["Enter"], "pick the query and key of the read-out: lists and steps"],
+  [["G"], "go to a query and a key: positions, or tokens"],
+  [["S"], "fly to the strongest link in view, and hold it; again: to the next"],
+  [["M"], "strongest weight or share"],
+  [["B"], "keep this place as a bookmark"],
+  [[",", "."], "the query before, the query after"],
+  [["T"], "to the steps of the picked row, below"],
+  [["Escape"], "close, let go, pick none"],
+  [["V"], "the view of heads"],
+  [["C"], "copy the held pair as a line of a table"],
+  [["K"], "copy a link to this place"]
+];
+var TABLE_KEYS = [
+  [["↑", "↓"], "among the rows (Home, End: first and last)"],
+  [["Enter"], "open the head of the row; on a heading: sort by it, again: the other way round"],
+  [["P"], "hold, or go on working out heads"],
+  [["V"], "the view of heads"],
+  [["C"], "copy the table as text"],
+  [["L"], "copy a link to this place"]
+];
+var WORDS2 = [
   [
     "entropy",
     "of a row: 0 where one key gets all weight; log of the number of keys where all get the same. In nats"
@@ -3383,7 +4703,19 @@ var WORDS = [
     "token-before share",
     "the weight that each query gives to the token just before it, as a mean over the queries"
   ],
+  [
+    "mean distance",
+    "how many tokens away the keys stand that a query reads, each by its weight; a mean over the queries that see a key"
+  ],
+  [
+    "special, punctuation, spaces, words",
+    "the weight of all keys of that kind together, as a mean over the queries that see two keys or more; special: what a tokenizer puts around a text, and padding. The first token counts apart"
+  ],
   ["received", "what a key gets from all queries together"],
+  [
+    "strongest, share",
+    "what a cell of a map shows: its largest single weight; or what its queries read there, summed over its keys and averaged over its queries, so that a row of shares adds up to 1"
+  ],
   [
     "sink",
     "a share that a learned sink takes: no key reads it. Only models that learned sinks have it"
@@ -3398,13 +4730,13 @@ var WORDS = [
     "only names: they tell one token from another, here and in the ledger, and measure nothing"
   ]
 ];
-var MEANINGS = WORDS.slice(0, 3).map(([word2, text]) => `${word2}: ${text}.`).join("\n");
+var MEANINGS = WORDS2.slice(0, 3).map(([word2, text]) => `${word2}: ${text}.`).join("\n");
 var keysOf = (keys) => keys.flatMap((key, i) => key === "…" ? [" … "] : [i ? " " : "", h("kbd", {}, key)]);
 function helpDialog() {
   const rows = (list) => list.map(
     ([keys, text]) => h("tr", {}, h("th", { scope: "row" }, keysOf(keys)), h("td", {}, text))
   );
-  const meanings = WORDS.map(
+  const meanings = WORDS2.map(
     ([word2, text]) => h("tr", {}, h("th", { scope: "row" }, word2), h("td", {}, text))
   );
   const dialog = h(
@@ -3414,6 +4746,10 @@ function helpDialog() {
     h("table", {}, h("tbody", {}, rows(KEYS))),
     h("h2", {}, "In the view of heads"),
     h("table", {}, h("tbody", {}, rows(HEAD_KEYS))),
+    h("h2", {}, "In the view of the map"),
+    h("table", {}, h("tbody", {}, rows(MAP_KEYS))),
+    h("h2", {}, "In the table of all heads"),
+    h("table", {}, h("tbody", {}, rows(TABLE_KEYS))),
     h("h2", {}, "Words"),
     h("table", {}, h("tbody", {}, meanings)),
     h("form", { method: "dialog" }, h("button", { class: "plain" }, "Close"))
@@ -3457,6 +4793,44 @@ function headsFooter() {
     pairs.map(([keys, text]) => h("span", {}, keysOf(keys), ` ${text}`))
   );
 }
+function mapFooter() {
+  const pairs = (
+    /** @type {[string[], string][]} */
+    [
+      [["←", "→", "↑", "↓"], "move"],
+      [["+", "−", "0"], "near, far, whole"],
+      [["L"], "hold"],
+      [["Enter"], "pick"],
+      [["G"], "go to"],
+      [["S"], "strongest in view"],
+      [["M"], "strongest or share"],
+      [["B"], "bookmark"],
+      [["?"], "all keys"]
+    ]
+  );
+  return h(
+    "footer",
+    {},
+    pairs.map(([keys, text]) => h("span", {}, keysOf(keys), ` ${text}`))
+  );
+}
+function tableFooter() {
+  const pairs = (
+    /** @type {[string[], string][]} */
+    [
+      [["↑", "↓"], "row"],
+      [["Enter"], "open; sort, on a heading"],
+      [["P"], "hold, go on"],
+      [["V"], "heads"],
+      [["?"], "all keys"]
+    ]
+  );
+  return h(
+    "footer",
+    {},
+    pairs.map(([keys, text]) => h("span", {}, keysOf(keys), ` ${text}`))
+  );
+}
 function footer(queries, lesson) {
   const pairs = (
     /** @type {[string[], string][]} */
@@ -3482,9 +4856,9 @@ function footer(queries, lesson) {
 var KEEP2 = "softlookup-token";
 function takeToken() {
   const fragment = new URLSearchParams(location.hash.slice(1));
-  const token = fragment.get("t");
-  if (token === null) return;
-  sessionStorage.setItem(KEEP2, token);
+  const token2 = fragment.get("t");
+  if (token2 === null) return;
+  sessionStorage.setItem(KEEP2, token2);
   fragment.delete("t");
   const rest = fragment.toString();
   history.replaceState(null, "", location.pathname + location.search + (rest ? `#${rest}` : ""));
@@ -3535,16 +4909,16 @@ function refuse(argument, words2) {
   throw new HostError(`${argument}: ${words2}`, "refused", argument);
 }
 var quoted2 = (text) => text === void 0 ? "nothing" : `'${text.slice(0, 40)}'`;
-var range = (low, count2) => count2 > low ? `${low} ... ${count2 - 1}` : "(there is none to choose)";
+var range2 = (low, count2) => count2 > low ? `${low} ... ${count2 - 1}` : "(there is none to choose)";
 function inside2(text, name, low, count2) {
   const number2 = /^-?[0-9]{1,15}$/.test(text) ? Number(text) : -1;
   if (number2 >= low && number2 < count2) return number2;
-  return refuse(name, `must be a whole number ${range(low, count2)}; got ${quoted2(text)}.`);
+  return refuse(name, `must be a whole number ${range2(low, count2)}; got ${quoted2(text)}.`);
 }
 function whole2(args, name, count2, standard = 0, low = 0) {
   const given2 = args[name] ?? (standard === null ? void 0 : String(standard));
   if (given2 === void 0)
-    return refuse(name, `must be given, a whole number ${range(low, count2)}.`);
+    return refuse(name, `must be given, a whole number ${range2(low, count2)}.`);
   return inside2(given2, name, low, count2);
 }
 function wholes(args, name, count2, most) {
@@ -3716,12 +5090,12 @@ function checkWork(rows, keys, heads) {
   );
 }
 function blank(rows, keys, sinks) {
-  const cells = rows * keys;
+  const cells2 = rows * keys;
   return {
     rows,
     keys,
-    weights: new Float64Array(cells),
-    visible: new Uint8Array(cells),
+    weights: new Float64Array(cells2),
+    visible: new Uint8Array(cells2),
     sink: sinks ? new Float64Array(rows) : null
   };
 }
@@ -3814,9 +5188,9 @@ function chosen({ data }, args) {
     (layer) => indices(layers[layer].heads.length).filter((head2) => only3 === null || layers[layer].heads[head2] === only3).map((head2) => ({ layer, batch, head: head2 }))
   );
   if (!places2.length) refuse("head", "must be there to be looked at; this layer has no heads.");
-  return { places: places2, what: nameOf2(places2, label, only3, overLayers) };
+  return { places: places2, what: nameOf3(places2, label, only3, overLayers) };
 }
-function nameOf2(places2, label, only3, overLayers) {
+function nameOf3(places2, label, only3, overLayers) {
   const heads = counted(places2.length, "head");
   const layers = counted(new Set(places2.map(({ layer }) => layer)).size, "layer");
   if (only3 === null) return `mean over ${heads} of ${overLayers ? layers : label}`;
@@ -3840,9 +5214,9 @@ async function overview(file, args) {
   const heads = [];
   for (let head2 = from; head2 < upTo; head2++) {
     const start2 = (head2 - from) * rows * columns;
-    const picture = pictures.subarray(start2, start2 + rows * columns);
+    const picture2 = pictures.subarray(start2, start2 + rows * columns);
     const place = { layer, batch, head: head2 };
-    const read = await readHead(file, place, poolInto(picture, columns, per));
+    const read = await readHead(file, place, poolInto(picture2, columns, per));
     heads.push({ number: numbers[head2], ...meansOf(file, place, read) });
   }
   const json = { layer, rows, columns, per, heads, backend: BACKEND };
@@ -3864,11 +5238,11 @@ function checkWork2({ sizes: { q_len, kv_len }, label }, heads) {
       `must take at most ${most} weights to work out; ${written2(heads)} heads of ${label}, ${each} each, take ${written2(work)}. Ask for fewer at once, e.g. heads=0:1.`
     );
 }
-var poolInto = (picture, columns, per) => (row, weights2, sees) => {
+var poolInto = (picture2, columns, per) => (row, weights2, sees) => {
   const line4 = Math.floor(row / per) * columns;
   weights2.forEach((weight, key) => {
     const at = line4 + Math.floor(key / per);
-    if (sees[key]) picture[at] = Math.max(picture[at], weight);
+    if (sees[key]) picture2[at] = Math.max(picture2[at], weight);
   });
 };
 function meansOf({ data, head: head2 }, place, facts2) {
@@ -3946,10 +5320,10 @@ async function facts(file, args) {
     );
   const found = [];
   for (const place of places2) found.push(await headFacts(file, place));
-  const told = Object.fromEntries(
+  const told2 = Object.fromEntries(
     Object.keys(found[0]).map((name) => [name, meanOf(found.map((one) => one[name]))])
   );
-  return { json: { ...told, what, backend: BACKEND }, bytes: null };
+  return { json: { ...told2, what, backend: BACKEND }, bytes: null };
 }
 function meanOf(arrays2) {
   const length = arrays2.find((array) => array !== null)?.length;
@@ -3979,19 +5353,19 @@ async function everywhere(file, args) {
   const like = whole2(args, "layer", layers.length);
   const batch = whole2(args, "batch", layers[like].sizes.batch);
   const query = whole2(args, "query", layers[like].sizes.q_len, null);
-  const told = [];
+  const told2 = [];
   const pause = pacer();
   for (const layer of layersLike(file.data, like, batch)) {
     const heads = [];
     for (const head2 of layers[layer].heads.keys()) {
-      heads.push(strongest(file, { layer, batch, head: head2 }, query));
+      heads.push(strongest2(file, { layer, batch, head: head2 }, query));
       await pause();
     }
-    told.push({ layer, heads });
+    told2.push({ layer, heads });
   }
-  return { json: { query, layers: told }, bytes: null };
+  return { json: { query, layers: told2 }, bytes: null };
 }
-function strongest(file, place, query) {
+function strongest2(file, place, query) {
   const problem = file.head(place).row(query);
   const { weights: weights2 } = readRow(problem, query);
   const sees = problem.visible[query];
@@ -4016,6 +5390,16 @@ var OPERATIONS = {
   grid: { names: [...HEAD, "like", "rows", "keys", "words"], answer: grid },
   facts: { names: [...HEAD, "like"], answer: facts },
   everywhere: { names: ["capture", "layer", "batch", "query"], answer: everywhere },
+  ...byProgram({
+    map: ["work"],
+    tile: ["level", "i", "j"],
+    at: ["query", "key"],
+    block: ["rows", "keys"],
+    strongest: ["rows", "keys", "count"],
+    profile: ["work"],
+    strip: ["axis", "span", "buckets"],
+    head: ["work"]
+  }),
   lesson: { names: [], answer: ({ data }) => only2(data.lesson) },
   exercise: { names: ["skill", "seed"], answer: () => noQuestions("exercise") },
   check: { names: ["skill", "seed", "answer"], answer: () => noQuestions("check") }
@@ -4049,6 +5433,20 @@ function openText(text) {
   } catch {
     throw new HostError("The numbers in this file are damaged. Export it again.", "refused");
   }
+}
+function byProgram(ops) {
+  return Object.fromEntries(
+    Object.entries(ops).map(([op, names2]) => [
+      op,
+      { names: [...HEAD, ...names2], answer: () => noMaps(op) }
+    ])
+  );
+}
+function noMaps(op) {
+  return refuse(
+    op,
+    "maps, and the table of all heads, are worked out by the program, not by a file. Run softlookup show."
+  );
 }
 function noQuestions(op) {
   return refuse(
@@ -4097,68 +5495,19 @@ async function weights(file, args) {
 }
 
 // src/edges.js
-var SLACK = 2;
+var SLACK2 = 2;
 function markEdges(shadow) {
   for (const box of shadow.querySelectorAll(".scroll")) {
-    const left2 = box.scrollLeft > SLACK;
-    const right = box.scrollLeft + box.clientWidth < box.scrollWidth - SLACK;
-    const more = [left2 && "left", right && "right"].filter(Boolean).join(" ");
+    const left3 = box.scrollLeft > SLACK2;
+    const right = box.scrollLeft + box.clientWidth < box.scrollWidth - SLACK2;
+    const more = [left3 && "left", right && "right"].filter(Boolean).join(" ");
     if (more) box.setAttribute("data-more", more);
     else box.removeAttribute("data-more");
   }
 }
 
-// src/heat_strips.js
-var THICKNESS = 44;
-var DECADES = 4;
-function stripScale(numbers, { log = false, high = null } = {}) {
-  const finite = Array.from(numbers).filter((x) => Number.isFinite(x) && x > 0);
-  const most = high ?? finite.reduce((top2, x) => Math.max(top2, x), 0);
-  const top = most > 0 ? most : 1;
-  if (!log) return { low: 0, high: top, log, under: false };
-  const least = finite.reduce((bottom, x) => Math.min(bottom, x), top);
-  const floor = 10 ** (Math.ceil(Math.log10(top)) - DECADES);
-  const low = Math.max(floor, 10 ** Math.floor(Math.log10(least * 0.999999)));
-  return { low, high: top, log, under: Array.from(numbers).some((x) => x < low) };
-}
-function barShare(x, { low, high, log }) {
-  if (Number.isNaN(x)) return NaN;
-  const share = log ? Math.log(x / low) / Math.log(high / low) : (x - low) / (high - low);
-  return Math.max(0, Math.min(1, share));
-}
-function paintStrip(canvas, numbers, options) {
-  const { vertical, cell: cell2, colors, scale, picked: picked2 = null, thickness = THICKNESS } = options;
-  const { ratio = globalThis.devicePixelRatio || 1 } = options;
-  const length = numbers.length * cell2;
-  const pen = sized(canvas, vertical ? thickness : length, vertical ? length : thickness, ratio);
-  const gap = cell2 >= 6 ? 1 : 0;
-  const fill = (i, share, ink) => {
-    const start2 = Math.round(i * cell2 * ratio);
-    const size = Math.max(1, Math.round((i + 1) * cell2 * ratio) - start2 - Math.round(gap * ratio));
-    const long = Math.max(share > 0 ? ratio : 0, Math.round(share * thickness * ratio));
-    pen.fillStyle = ink;
-    if (vertical) pen.fillRect(0, start2, long, size);
-    else pen.fillRect(start2, 0, size, long);
-  };
-  for (let i = 0; i < numbers.length; i += 1) {
-    const share = barShare(numbers[i], scale);
-    if (Number.isNaN(share)) fill(i, 0.5, colors.nan);
-    else fill(i, share, i === picked2 ? colors.focus : colors.bar);
-  }
-}
-function stripLegend(name, { low, high, log, under }) {
-  const least = log ? `${power(low)}${under ? " or less" : ""}` : "0";
-  return h(
-    "p",
-    { class: "strip-legend quiet" },
-    h("span", {}, name),
-    `: ${least} … ${rounded(high)}${log ? ", log scale" : ""}`
-  );
-}
-var power = (x) => x >= 1e-3 ? String(Number(x.toPrecision(3))) : rounded(x);
-
 // src/thumbs.js
-var TEXT = 90;
+var TEXT2 = 90;
 var headArg = ({ stage, head: head2 }) => `${stage}.${head2}`;
 var same = (a, b) => b !== null && a.stage === b.stage && a.head === b.head;
 function overviewPart(scene, layout) {
@@ -4182,7 +5531,7 @@ function overviewPart(scene, layout) {
   );
 }
 function overviewTools({ state }) {
-  const range2 = (arg, text, on) => h(
+  const range3 = (arg, text, on) => h(
     "button",
     {
       type: "button",
@@ -4200,15 +5549,15 @@ function overviewTools({ state }) {
     h(
       "span",
       { class: "choice", role: "group", "aria-label": "range of the colours" },
-      range2("1", "all keys", state.first),
-      range2("0", "without the first", !state.first)
+      range3("1", "all keys", state.first),
+      range3("0", "without the first", !state.first)
     )
   );
 }
 function thumbLine(scene) {
   const { state } = scene;
-  const open2 = state.open ? { stage: state.stage, head: state.head } : null;
-  const at = state.over ?? open2;
+  const open3 = state.open ? { stage: state.stage, head: state.head } : null;
+  const at = state.over ?? open3;
   if (at) return headWords(scene, at);
   const most = state.theme === "dark" ? "bright" : "dark";
   return state.picked ? "The marked row is the picked query’s; below each head stands what it reads most there." : `Each small grid is one head: queries down, keys across, ${most} where a query reads most. Open one.`;
@@ -4258,9 +5607,9 @@ function layerRow(scene, stage, numbered) {
 }
 function thumb(scene, at, number2) {
   const { state } = scene;
-  const open2 = state.open && same(at, { stage: state.stage, head: state.head });
+  const open3 = state.open && same(at, { stage: state.stage, head: state.head });
   const second = scene.second !== null && same(at, state.compare);
-  const kinds = ["thumb", open2 && "open", second && "second"].filter(Boolean).join(" ");
+  const kinds = ["thumb", open3 && "open", second && "second"].filter(Boolean).join(" ");
   return h(
     "button",
     {
@@ -4269,7 +5618,7 @@ function thumb(scene, at, number2) {
       "data-act": "open",
       "data-arg": headArg(at),
       "aria-label": `${headWords(scene, at)}${second ? "; compared" : ""}`,
-      "aria-pressed": String(open2),
+      "aria-pressed": String(open3),
       tabindex: same(at, state.thumb) ? 0 : -1
     },
     h(
@@ -4317,8 +5666,8 @@ function textPart(scene) {
   const { state, queries } = scene;
   const length = queries.tokens.length;
   const around = state.picked ? state.row : 0;
-  const start2 = Math.max(0, Math.min(around - TEXT / 2, length - TEXT));
-  const shown = Array.from({ length: Math.min(TEXT, length) }, (_, i) => start2 + i);
+  const start2 = Math.max(0, Math.min(around - TEXT2 / 2, length - TEXT2));
+  const shown = Array.from({ length: Math.min(TEXT2, length) }, (_, i) => start2 + i);
   const stop = state.picked ? state.row : start2;
   const title = "The text, token by token: pick the one that asks";
   return h(
@@ -4330,7 +5679,7 @@ function textPart(scene) {
       { class: "pieces", role: "group", "aria-labelledby": "text-title" },
       start2 > 0 && h("span", { class: "quiet" }, "…"),
       shown.map((position) => piece(scene, position, stop)),
-      start2 + TEXT < length && h("span", { class: "quiet" }, "…")
+      start2 + TEXT2 < length && h("span", { class: "quiet" }, "…")
     )
   );
 }
@@ -4348,7 +5697,7 @@ function places({ state, queries }) {
     "div",
     { class: "switches fields-line" },
     batch > 1 && field3("batch", "text", state.batch, batch - 1),
-    n > TEXT && field3("ask", "query", state.picked ? state.row : 0, n - 1),
+    n > TEXT2 && field3("ask", "query", state.picked ? state.row : 0, n - 1),
     state.picked && h("button", { type: "button", class: "link", "data-act": "unpick" }, "pick none")
   );
 }
@@ -4373,7 +5722,7 @@ var pressed = (act, arg, text, on) => h(
 );
 var choice = (name, buttons) => h("span", { class: "choice", role: "group", "aria-label": name }, buttons);
 function headTools(scene) {
-  const { state, words: words2, hasWords } = scene;
+  const { state, words: words2, hasWords: hasWords2 } = scene;
   const possible = AVERAGES2.filter(([name]) => isPossible(state, name));
   return h(
     "div",
@@ -4382,7 +5731,7 @@ function headTools(scene) {
       "one head or a mean",
       possible.map(([name, text]) => pressed("average", name, text, state.average === name))
     ),
-    hasWords && choice("tokens or words", [
+    hasWords2 && choice("tokens or words", [
       pressed("words", "0", "tokens", !words2),
       pressed("words", "1", "words", words2)
     ])
@@ -4391,7 +5740,7 @@ function headTools(scene) {
 function isPossible(state, name) {
   const { capture, stage, head: head2 } = state;
   const { heads } = capture.layers[stage];
-  const alike2 = capture.layers.filter((_, other) => isAlike(state, other, stage));
+  const alike2 = capture.layers.filter((_, other2) => isAlike(state, other2, stage));
   if (name === "heads") return heads.length > 1;
   if (name === "layers") return alike2.filter((one) => one.heads.includes(heads[head2])).length > 1;
   if (name === "both") return alike2.length > 1 && alike2.flatMap((one) => one.heads).length > 1;
@@ -4400,8 +5749,8 @@ function isPossible(state, name) {
 function compareTools({ state, second }) {
   const { capture, stage, head: head2 } = state;
   const others = capture.layers.flatMap(
-    (layer, other) => isAlike(state, other, stage) ? layer.heads.map((number2, i) => ({
-      at: { stage: other, head: i },
+    (layer, other2) => isAlike(state, other2, stage) ? layer.heads.map((number2, i) => ({
+      at: { stage: other2, head: i },
       text: `${layer.label}, head ${number2}`
     })) : []
   );
@@ -4460,7 +5809,7 @@ function partTools({ state, windowed }) {
   const side = (name, label, [from, upTo], length) => length > upTo - from && h(
     "span",
     { class: "part-side" },
-    step(`${name}:-1`, "‹", `${label} before`, from === 0),
+    step2(`${name}:-1`, "‹", `${label} before`, from === 0),
     h(
       "label",
       {},
@@ -4475,7 +5824,7 @@ function partTools({ state, windowed }) {
       }),
       ` … ${upTo - 1} of ${length.toLocaleString("en")}`
     ),
-    step(`${name}:1`, "›", `${label} after`, upTo === length)
+    step2(`${name}:1`, "›", `${label} after`, upTo === length)
   );
   return h(
     "div",
@@ -4484,7 +5833,7 @@ function partTools({ state, windowed }) {
     side("key", "keys", keys, kv_len)
   );
 }
-var step = (arg, sign2, label, off) => h(
+var step2 = (arg, sign2, label, off) => h(
   "button",
   {
     type: "button",
@@ -4498,42 +5847,42 @@ var step = (arg, sign2, label, off) => h(
 );
 
 // src/heads_layout.js
-var WIDEST = 1360;
-var BESIDE = 1180;
+var WIDEST2 = 1360;
+var BESIDE2 = 1180;
 var OVERVIEW = 516;
-var NARROW = 600;
-var GAP = 24;
-var LONG = 240;
-var [LEAST, MOST4, MOST_BELOW] = [23, 112, 56];
+var NARROW2 = 600;
+var GAP3 = 24;
+var LONG2 = 240;
+var [LEAST2, MOST6, MOST_BELOW] = [23, 112, 56];
 var BETWEEN = 4;
 var LEAST_LABEL = 24;
 var SINK_ROOM = 34;
 var LISTS = 320;
 function layoutOf(state) {
-  const { room, tall, open: open2, compare, info, capture } = state;
-  const narrow = room < NARROW;
-  const page = Math.min(WIDEST, room) - (room < 860 ? 32 : 56);
-  const long = info.sizes.kv_len > LONG || info.sizes.q_len > LONG;
-  const beside = open2 && room >= BESIDE && !compare && !long;
-  const name = !open2 ? "alone" : beside ? "beside" : "below";
+  const { room, tall, open: open3, compare, info, capture } = state;
+  const narrow = room < NARROW2;
+  const page = Math.min(WIDEST2, room) - (room < 860 ? 32 : 56);
+  const long = info.sizes.kv_len > LONG2 || info.sizes.q_len > LONG2;
+  const beside = open3 && room >= BESIDE2 && !compare && !long;
+  const name = !open3 ? "alone" : beside ? "beside" : "below";
   const heads = Math.max(1, ...capture.layers.map(({ sizes }) => sizes.heads));
   const overview2 = beside ? OVERVIEW : page;
   const longest = Math.max(...capture.layers.map((layer) => layer.label.length));
   const wanted = Math.min(132, Math.max(62, 7 * longest + 12));
-  const left2 = overview2 - heads * (LEAST + BETWEEN);
-  const label = narrow ? LEAST_LABEL : Math.max(LEAST_LABEL, Math.min(wanted, left2));
-  const most = name === "below" ? MOST_BELOW : MOST4;
-  const thumb2 = Math.max(LEAST, Math.min(most, Math.floor((overview2 - label) / heads) - BETWEEN));
+  const left3 = overview2 - heads * (LEAST2 + BETWEEN);
+  const label = narrow ? LEAST_LABEL : Math.max(LEAST_LABEL, Math.min(wanted, left3));
+  const most = name === "below" ? MOST_BELOW : MOST6;
+  const thumb2 = Math.max(LEAST2, Math.min(most, Math.floor((overview2 - label) / heads) - BETWEEN));
   const names2 = narrow ? 74 : 96;
-  const both = compare && room >= 860 ? (page - GAP) / 2 : page;
-  const figure3 = beside ? page - OVERVIEW - GAP : both;
-  const width = figure3 - names2 - THICKNESS - 8;
+  const both = compare && room >= 860 ? (page - GAP3) / 2 : page;
+  const figure4 = beside ? page - OVERVIEW - GAP3 : both;
+  const width = figure4 - names2 - THICKNESS - 8;
   return {
     name,
     thumb: thumb2,
     label,
     names: names2,
-    aside: (width2) => name === "below" && !compare && width2 + names2 + THICKNESS + LISTS + GAP <= page,
+    aside: (width2) => name === "below" && !compare && width2 + names2 + THICKNESS + LISTS + GAP3 <= page,
     cell: (rows, keys, sink) => cellSize(
       rows,
       keys,
@@ -4542,12 +5891,12 @@ function layoutOf(state) {
   };
 }
 var LEAST_GRID = 180;
-var [SIDE, LARGEST_SIDE] = [560, 760];
+var [SIDE2, LARGEST_SIDE] = [560, 760];
 var LABEL2 = 11;
 var ABOVE = 450;
 function sideOf(tokens, tall) {
-  const labelled = Math.min(LARGEST_SIDE, Math.max(LABEL2 * tokens, SIDE / 2));
-  return Math.max(labelled, Math.min(SIDE, tall - ABOVE));
+  const labelled = Math.min(LARGEST_SIDE, Math.max(LABEL2 * tokens, SIDE2 / 2));
+  return Math.max(labelled, Math.min(SIDE2, tall - ABOVE));
 }
 
 // src/heads_strips.js
@@ -4812,24 +6161,24 @@ function lists(scene) {
 }
 
 // src/listen_heads.js
-function pairAt(event, { heads }) {
+function pairAt2(event, { heads }) {
   const box = event.target instanceof Element ? event.target.closest(".heat-cells") : null;
   const scene = box && heads();
   const view = box?.getAttribute("data-which") === "second" ? scene?.second : scene?.first;
   if (!box || !scene || !view?.grid) return null;
-  const { left: left2, top } = box.getBoundingClientRect();
+  const { left: left3, top } = box.getBoundingClientRect();
   const cell2 = cellOf(scene, view, layoutOf(scene.state));
-  const found = cellAt(view.grid, cell2, event.clientX - left2, event.clientY - top);
+  const found = cellAt(view.grid, cell2, event.clientX - left3, event.clientY - top);
   return found && [tokenOfPlace(view.rowWords, found.row), tokenOfPlace(view.keyWords, found.key)];
 }
 function pointed(event, hands) {
   const { state, glance } = hands;
   if (state().view !== "heads" || event.pointerType !== "mouse") return;
-  const point = pairAt(event, hands);
+  const point = pairAt2(event, hands);
   const over = thumbAt(event);
   const before2 = state();
-  const moved2 = point?.[0] !== before2.point?.[0] || point?.[1] !== before2.point?.[1];
-  if (moved2 || over?.stage !== before2.over?.stage || over?.head !== before2.over?.head)
+  const moved3 = point?.[0] !== before2.point?.[0] || point?.[1] !== before2.point?.[1];
+  if (moved3 || over?.stage !== before2.over?.stage || over?.head !== before2.over?.head)
     glance({ point, over });
 }
 function thumbAt(event) {
@@ -4842,9 +6191,500 @@ function unpointed({ state, glance }) {
   if (state().point || state().over) glance({ point: null, over: null });
 }
 function clickedCell(event, hands) {
-  const pair2 = pairAt(event, hands);
-  const named = event.pointerType === "mouse" ? hands.state().point : null;
-  if (pair2) hands.act("pick", (named ?? pair2).join(":"));
+  const pair2 = pairAt2(event, hands);
+  const named2 = event.pointerType === "mouse" ? hands.state().point : null;
+  if (pair2) hands.act("pick", (named2 ?? pair2).join(":"));
+}
+
+// src/map_draw.js
+function sheetOf(camera, box, ratio) {
+  const { left: left3, top, per } = edgesOf(camera, box);
+  const cell2 = ratio / per;
+  return {
+    x: (key) => Math.round((key - left3) * cell2),
+    y: (query) => Math.round((query - top) * cell2),
+    cell: cell2
+  };
+}
+function drawMap(pen, { sheet, camera, box, size, level, top, tile, ...look }) {
+  const { tileAt, sprite, unknown } = look;
+  const world = (
+    /** @type {Rect} */
+    [
+      sheet.x(0),
+      sheet.y(0),
+      sheet.x(size.keys),
+      sheet.y(size.rows)
+    ]
+  );
+  const [left3, above, right, below] = world;
+  pen.save();
+  pen.beginPath();
+  pen.rect(left3, above, Math.max(1, right - left3), Math.max(1, below - above));
+  pen.clip();
+  pen.fillStyle = unknown;
+  pen.fillRect(0, 0, pen.canvas.width, pen.canvas.height);
+  pen.imageSmoothingEnabled = false;
+  const places2 = level === null ? [] : tilesIn(camera, box, size, level, tile);
+  const tiles = places2.map((at) => ({ at, fine: tileAt(at) }));
+  const missing = tiles.filter(({ fine }) => !fine?.whole);
+  for (let up = top; up > (level ?? top); up -= 1)
+    for (const { at } of missing) drawPiece(pen, sheet, at, up, tile, tileAt, sprite);
+  for (const { at, fine } of tiles) if (fine) drawTile(pen, sheet, at, fine, sprite(fine), tile);
+  pen.restore();
+}
+function drawTile(pen, sheet, { level, i, j }, { rows, columns }, picture2, side) {
+  const p = 2 ** level;
+  const [x0, y0] = [sheet.x(j * side * p), sheet.y(i * side * p)];
+  const [x1, y1] = [sheet.x((j * side + columns) * p), sheet.y((i * side + rows) * p)];
+  pen.drawImage(picture2, x0, y0, Math.max(1, x1 - x0), Math.max(1, y1 - y0));
+}
+function drawPiece(pen, sheet, at, up, side, tileAt, sprite) {
+  const by = 2 ** (up - at.level);
+  const [i, j] = [Math.floor(at.i / by), Math.floor(at.j / by)];
+  const tile = tileAt({ level: up, i, j });
+  if (!tile) return;
+  const part = side / by;
+  const [row, column] = [Math.floor(at.i % by * part), Math.floor(at.j % by * part)];
+  const high = Math.min(Math.ceil(Math.max(1, part)), tile.rows - row);
+  const wide = Math.min(Math.ceil(Math.max(1, part)), tile.columns - column);
+  if (high <= 0 || wide <= 0) return;
+  const p = 2 ** up;
+  const [x0, y0] = [sheet.x((j * side + column) * p), sheet.y((i * side + row) * p)];
+  const x1 = sheet.x((j * side + column + wide) * p);
+  const y1 = sheet.y((i * side + row + high) * p);
+  pen.drawImage(
+    sprite(tile),
+    column,
+    row,
+    wide,
+    high,
+    x0,
+    y0,
+    Math.max(1, x1 - x0),
+    Math.max(1, y1 - y0)
+  );
+}
+function unknownFill(colors, ratio) {
+  const size = Math.round(8 * ratio);
+  const tile = (
+    /** @type {HTMLCanvasElement} */
+    h("canvas", { width: size, height: size })
+  );
+  const brush = tile.getContext("2d");
+  if (!brush) return colors.paper;
+  brush.fillStyle = colors.paper;
+  brush.fillRect(0, 0, size, size);
+  brush.strokeStyle = colors.hatch;
+  brush.lineWidth = 1.5 * ratio;
+  for (const shift of [-size, 0, size]) {
+    brush.moveTo(shift - size, -size);
+    brush.lineTo(shift + 2 * size, 2 * size);
+  }
+  brush.stroke();
+  return brush.createPattern(tile, "repeat") ?? colors.paper;
+}
+function drawLines(pen, sheet, { cell: cell2, locked, row, key }, colors, ratio) {
+  const { width, height } = pen.canvas;
+  if (row !== null)
+    band(pen, [0, sheet.y(row), width, sheet.y(row + 1)], colors.focus, colors, ratio);
+  if (key !== null)
+    band(pen, [sheet.x(key), 0, sheet.x(key + 1), height], colors.focus, colors, ratio);
+  if (!cell2) return;
+  const [x0, x1] = [sheet.x(cell2.keys[0]), sheet.x(cell2.keys[1])];
+  const [y0, y1] = [sheet.y(cell2.rows[0]), sheet.y(cell2.rows[1])];
+  const color = locked ? colors.focus : colors.ink;
+  const least = 9 * ratio;
+  const out = (a, b) => {
+    const more = Math.max(1, Math.ceil((least - (b - a)) / 2));
+    return [a - more, b + more];
+  };
+  const [left3, right] = out(x0, x1);
+  const [top, bottom] = out(y0, y1);
+  frame(pen, [left3, top, right, bottom], colors.paper, 4 * ratio);
+  frame(pen, [left3, top, right, bottom], color, (locked ? 2 : 1.5) * ratio);
+}
+function frame(pen, [x0, y0, x1, y1], color, width) {
+  pen.strokeStyle = color;
+  pen.lineWidth = width;
+  pen.strokeRect(x0, y0, x1 - x0, y1 - y0);
+}
+function band(pen, [x0, y0, x1, y1], color, colors, ratio) {
+  const across = x0 === 0;
+  const thick = across ? y1 - y0 : x1 - x0;
+  const lines = thick >= 6 * ratio ? [0, thick] : [Math.round(thick / 2)];
+  for (
+    const [ink, width] of
+    /** @type {[string, number][]} */
+    [
+      [colors.paper, 3],
+      [color, 1]
+    ]
+  )
+    for (const line4 of lines) {
+      const half = width * ratio / 2;
+      pen.fillStyle = ink;
+      if (across) pen.fillRect(x0, y0 + line4 - half, x1 - x0, 2 * half);
+      else pen.fillRect(x0 + line4 - half, y0, 2 * half, y1 - y0);
+    }
+}
+
+// src/map_sprites.js
+var MOST7 = 160;
+function createSprites() {
+  const sprites = /* @__PURE__ */ new Map();
+  let name = "";
+  let pixels2 = new Uint32Array(256);
+  return {
+    /**
+     * The pixel of each code; the same array as long as nothing has changed.
+     * @param {string} theme
+     * @param {import("./heat_color.js").Colors} colors
+     * @param {import("./map_codes.js").Codes} codes
+     * @param {import("./map_codes.js").CodeRange} range
+     */
+    pixels(theme, colors, codes, range3) {
+      const wanted = `${theme} ${range3.join(" ")}`;
+      if (wanted !== name) [name, pixels2] = [wanted, pixelsOf(colors, codes, range3)];
+      return pixels2;
+    },
+    /** @param {Tile} tile @param {Pool} pool */
+    sprite(tile, pool) {
+      const old = sprites.get(tile);
+      const fresh = old && old.pixels === pixels2 && old.pool === pool;
+      const sprite = fresh ? old : colored(tile, pool, pixels2, old?.canvas ?? null);
+      keep2(sprites, tile, sprite, MOST7);
+      return sprite.canvas;
+    }
+  };
+}
+function colored(tile, pool, pixels2, before2) {
+  const { rows, columns } = tile;
+  const made = before2 ?? h("canvas", { width: columns, height: rows });
+  const canvas = (
+    /** @type {HTMLCanvasElement} */
+    made
+  );
+  const pen = canvas.getContext("2d");
+  if (!pen) throw new Error("canvas: must have a 2d context; got none.");
+  const image = pen.createImageData(columns, rows);
+  const words2 = new Uint32Array(image.data.buffer);
+  const codes = tile.codes[pool];
+  for (let i = 0; i < words2.length; i += 1) words2[i] = pixels2[codes[i]];
+  pen.putImageData(image, 0, 0);
+  return { canvas, pixels: pixels2, pool };
+}
+
+// src/map_painter.js
+function createMapPainter(desk) {
+  const painted = /* @__PURE__ */ new WeakMap();
+  const themes = {};
+  const sprites = createSprites();
+  const minis = createSprites();
+  const stripes = {};
+  const isNew = (canvas, picture2) => {
+    const before2 = painted.get(canvas);
+    painted.set(canvas, picture2);
+    return before2?.length !== picture2.length || before2.some((part, i) => !Object.is(part, picture2[i]));
+  };
+  return (shadow, scene) => {
+    const { theme } = scene.state;
+    const colors = themes[theme] ??= heatColors(theme);
+    const ratio = globalThis.devicePixelRatio || 1;
+    const unknown = stripes[`${theme} ${ratio}`] ??= unknownFill(colors, ratio);
+    const studio = { scene, desk, colors, sprites, minis, unknown, ratio };
+    for (const canvas of shadow.querySelectorAll("canvas[data-map]")) {
+      if (!(canvas instanceof HTMLCanvasElement)) continue;
+      const work = WORKS[canvas.getAttribute("data-map") ?? ""]?.(studio);
+      if (!work) continue;
+      const { width, height } = work.box;
+      const picture2 = [scene.state.theme, ratio, width, height, ...work.picture];
+      if (isNew(canvas, picture2)) work.paint(sized(canvas, width, height, ratio));
+    }
+  };
+}
+var WORKS = {
+  cells: cellsWork,
+  lines: linesWork,
+  mini: miniWork,
+  rows: (studio) => labelsWork(studio, true),
+  keys: (studio) => labelsWork(studio, false),
+  entropy: (studio) => profileWork(studio, true),
+  received: (studio) => profileWork(studio, false)
+};
+var viewOf = ({ x, y, z }) => [x, y, z];
+function colored2({ scene, sprites, colors }) {
+  const { info, range: range3, state } = scene;
+  if (!info) return null;
+  const { first, last } = info.codes;
+  return sprites.pixels(state.theme, colors, info.codes, range3 ?? [first, last]);
+}
+function cellsWork(studio) {
+  const { scene, desk, sprites, unknown, ratio } = studio;
+  const { camera, layout, level, info, place, size, state } = scene;
+  const { box } = layout;
+  const pixels2 = colored2(studio);
+  const { pool } = state.map;
+  return {
+    picture: [...viewOf(camera), level, desk.atlas.version, pixels2, pool, ...Object.values(place)],
+    box,
+    paint: (pen) => drawMap(pen, {
+      ...{ camera, box, size, sheet: sheetOf(camera, box, ratio) },
+      ...{ level: isDrawable(scene) ? level : null, top: info?.top ?? 0 },
+      tile: info?.tile ?? 1,
+      tileAt: (at) => info ? desk.atlas.tile(place, at) : void 0,
+      sprite: (tile) => sprites.sprite(tile, pool),
+      unknown
+    })
+  };
+}
+function linesWork({ scene, colors, ratio }) {
+  const { camera, layout, cell: cell2, state } = scene;
+  const { box } = layout;
+  const marks = {
+    cell: cell2,
+    locked: state.map.lock !== null,
+    row: state.picked ? state.row : null,
+    key: state.key
+  };
+  return {
+    picture: [...viewOf(camera), marks.locked, marks.row, marks.key, ...cellNumbers(cell2)],
+    box,
+    paint: (pen) => drawLines(pen, sheetOf(camera, box, ratio), marks, colors, ratio)
+  };
+}
+var cellNumbers = (cell2) => cell2 ? [...cell2.rows, ...cell2.keys] : [];
+function labelsWork({ scene, colors, ratio }, vertical) {
+  const { camera, layout, size, at, state } = scene;
+  const { box, names: names2, above } = layout;
+  const axis2 = axisOf(camera, box, size, vertical);
+  const across = vertical ? names2 : above;
+  const { tokens } = vertical ? scene.queries : scene.keys;
+  const chosen2 = vertical ? state.picked ? state.row : null : state.key;
+  const picked2 = [chosen2, at ? at[vertical ? 0 : 1] : null];
+  return {
+    picture: [axis2.from, axis2.per, tokens, ...picked2],
+    box: vertical ? { width: across, height: box.height } : { width: box.width, height: across },
+    paint: (pen) => drawLabels(pen, axis2, { tokens, across, picked: picked2, colors, ratio })
+  };
+}
+function profileWork({ scene, desk, colors, ratio }, vertical) {
+  const { camera, layout, size, place } = scene;
+  const { box, strip: across } = layout;
+  const axis2 = axisOf(camera, box, size, vertical);
+  const strip = desk.profiles.strip(place, vertical ? "queries" : "keys");
+  return {
+    picture: [axis2.from, axis2.per, strip],
+    box: vertical ? { width: across, height: box.height } : { width: box.width, height: across },
+    paint: (pen) => {
+      if (strip) drawProfile(pen, axis2, strip, { log: !vertical, across, colors, ratio });
+    }
+  };
+}
+function miniBox({ size, layout }) {
+  const per = Math.max(size.rows, size.keys) / layout.mini;
+  const pixels2 = (length) => Math.max(12, Math.round(length / per));
+  return { width: pixels2(size.keys), height: pixels2(size.rows) };
+}
+function miniWork({ scene, desk, minis, unknown, colors, ratio }) {
+  const { camera, layout, info, place, size, state } = scene;
+  const { pool, range: range3 } = state.map;
+  const at = { level: miniLevel(size, info?.tile ?? 1), i: 0, j: 0 };
+  const tile = info && desk.atlas.tile(place, at);
+  return {
+    picture: [...viewOf(camera), ...Object.values(layout.box), tile, pool, ...range3],
+    box: miniBox(scene),
+    paint: (pen) => {
+      const { width, height } = pen.canvas;
+      pen.fillStyle = unknown;
+      pen.fillRect(0, 0, width, height);
+      pen.imageSmoothingEnabled = false;
+      if (tile && info) {
+        const counts = new Float64Array(256);
+        tally(counts, tile.codes[pool], tile.columns, [0, tile.rows], [0, tile.columns]);
+        minis.pixels(state.theme, colors, info.codes, percentiles(counts, info.codes, range3));
+        const p = 2 ** at.level;
+        const [wide, high] = [tile.columns * p / size.keys, tile.rows * p / size.rows];
+        pen.drawImage(minis.sprite(tile, pool), 0, 0, wide * width, high * height);
+      }
+      drawView(pen, scene, colors, ratio);
+    }
+  };
+}
+function drawView(pen, { camera, layout, size }, colors, ratio) {
+  const { left: left3, top, right, bottom } = edgesOf(camera, layout.box);
+  const { width, height } = pen.canvas;
+  const part = (a, b, length, pixels2) => {
+    const [from, upTo] = [
+      Math.max(0, a) / length * pixels2,
+      Math.min(length, b) / length * pixels2
+    ];
+    const more = Math.max(0, (7 * ratio - (upTo - from)) / 2);
+    return [Math.max(1, from - more), Math.min(pixels2 - 1, upTo + more)];
+  };
+  const [x0, x1] = part(left3, right, size.keys, width);
+  const [y0, y1] = part(top, bottom, size.rows, height);
+  for (
+    const [color, line4] of
+    /** @type {[string, number][]} */
+    [
+      [colors.paper, 4],
+      [colors.focus, 2]
+    ]
+  ) {
+    pen.strokeStyle = color;
+    pen.lineWidth = line4 * ratio;
+    pen.strokeRect(x0, y0, Math.max(0, x1 - x0), Math.max(0, y1 - y0));
+  }
+}
+
+// src/map_listen.js
+var SPEED = 25e-4;
+var PINCH = 0.012;
+var LINE2 = 16;
+var MOST8 = 1;
+var STILL = 4;
+function under(event, selector) {
+  const [target] = event.composedPath();
+  return target instanceof Element ? target.closest(selector) : null;
+}
+function pointIn(event, box) {
+  const { left: left3, top } = box.getBoundingClientRect();
+  return [event.clientX - left3, event.clientY - top];
+}
+function listenToMap(root, hands, signal) {
+  const fingers = /* @__PURE__ */ new Map();
+  const drag = { moved: 0, mini: false };
+  const heard = [
+    ["wheel", (event) => wheeled(event, hands)],
+    ["pointerdown", (event) => pressed2(event, hands, fingers, drag)],
+    ["pointermove", (event) => moved2(event, hands, fingers, drag)],
+    ["pointerup", (event) => lifted(event, hands, fingers, drag)],
+    ["pointercancel", (event) => fingers.delete(event.pointerId)],
+    ["dblclick", (event) => doubled(event, hands)],
+    ["click", (event) => named(event, hands)],
+    ["pointerleave", () => left(hands)]
+  ];
+  for (const [kind, listener] of heard)
+    root.addEventListener(kind, listener, { signal, passive: false });
+}
+function wheeled(event, { map, life }) {
+  const box = under(event, ".map-cells");
+  const scene = box && map();
+  if (!box || !scene) return;
+  event.preventDefault();
+  const pixels2 = event.deltaY * (event.deltaMode === 1 ? LINE2 : 1);
+  const by = Math.max(-MOST8, Math.min(MOST8, pixels2 * (event.ctrlKey ? PINCH : SPEED)));
+  const point = pointIn(event, box);
+  const moved3 = zoomedAt(scene.camera, by, point, scene.size, scene.layout.box);
+  life.look({ ...moved3, aim: pairUnder(moved3, scene.layout.box, scene.size, point) });
+}
+function pressed2(event, hands, fingers, drag) {
+  const box = under(event, ".map-cells, .map-mini");
+  if (!(box instanceof HTMLElement) || event.button !== 0) return;
+  drag.mini = box.matches(".map-mini");
+  drag.moved = 0;
+  fingers.set(event.pointerId, pointIn(event, box));
+  box.setPointerCapture(event.pointerId);
+  if (drag.mini) centre(event, box, hands);
+}
+function centre(event, box, { map, life }) {
+  const scene = map();
+  if (!scene) return;
+  const [px, py] = pointIn(event, box);
+  const { width, height } = miniBox(scene);
+  const { rows, keys } = scene.size;
+  life.look({
+    ...panned(
+      { ...scene.camera, x: px / width * keys, y: py / height * rows },
+      0,
+      0,
+      scene.size,
+      scene.layout.box
+    ),
+    aim: null
+  });
+}
+function moved2(event, hands, fingers, drag) {
+  const { map, life, state } = hands;
+  if (state().view !== "map") return;
+  const from = fingers.get(event.pointerId);
+  if (!from) {
+    aimed(event, hands);
+    return;
+  }
+  const box = under(event, ".map-cells, .map-mini");
+  const scene = box && map();
+  if (!box || !scene) return;
+  if (drag.mini) {
+    centre(event, box, hands);
+    return;
+  }
+  const to = pointIn(event, box);
+  drag.moved = Math.max(drag.moved, Math.hypot(to[0] - from[0], to[1] - from[1]));
+  if (fingers.size === 1 && drag.moved < STILL) return;
+  const others = [...fingers].filter(([id]) => id !== event.pointerId);
+  fingers.set(event.pointerId, to);
+  drag.moved = Math.max(drag.moved, STILL);
+  const { camera, size, layout } = scene;
+  const share = others.length ? 0.5 : 1;
+  const slid = panned(
+    camera,
+    share * (from[0] - to[0]),
+    share * (from[1] - to[1]),
+    size,
+    layout.box
+  );
+  const pinch = others.length ? spread2(others[0][1], from, to) : null;
+  life.look({
+    ...pinch ? zoomedAt(slid, pinch.by, pinch.at, size, layout.box) : slid,
+    aim: null
+  });
+}
+function spread2(other2, from, to) {
+  const far = ([x, y]) => Math.max(1, Math.hypot(x - other2[0], y - other2[1]));
+  const at = (
+    /** @type {Point} */
+    [(other2[0] + to[0]) / 2, (other2[1] + to[1]) / 2]
+  );
+  return { by: Math.log2(far(from) / far(to)), at };
+}
+function aimed(event, hands) {
+  const { map, state } = hands;
+  if (event.pointerType !== "mouse") return;
+  const box = under(event, ".map-cells");
+  const scene = box && map();
+  const aim = box && scene ? pairUnder(scene.camera, scene.layout.box, scene.size, pointIn(event, box)) : null;
+  const before2 = state().map.aim;
+  if (aim?.[0] !== before2?.[0] || aim?.[1] !== before2?.[1])
+    hands.glance({ map: { ...state().map, aim } });
+}
+function lifted(event, { map, act }, fingers, drag) {
+  if (!fingers.delete(event.pointerId) || drag.moved >= STILL || drag.mini) return;
+  const box = under(event, ".map-cells");
+  const scene = box && map();
+  if (!box || !scene) return;
+  const pair2 = pairUnder(scene.camera, scene.layout.box, scene.size, pointIn(event, box));
+  if (pair2) act("map-hold", pair2.join(":"));
+}
+function doubled(event, { map, life }) {
+  const box = under(event, ".map-cells");
+  const scene = box && map();
+  if (!box || !scene) return;
+  const { camera, size, layout } = scene;
+  life.look(zoomedAt(camera, event.shiftKey ? 1 : -1, pointIn(event, box), size, layout.box));
+}
+function named(event, { map, act }) {
+  const canvas = under(event, ".map-labels");
+  const scene = canvas && map();
+  if (!canvas || !scene) return;
+  const rows = canvas.getAttribute("data-axis") === "rows";
+  const axis2 = axisOf(scene.camera, scene.layout.box, scene.size, rows);
+  const at = tokenAt(axis2, pointIn(event, canvas)[rows ? 1 : 0]);
+  if (at !== null) act(rows ? "map-ask" : "map-key", String(at));
+}
+function left({ state, glance }) {
+  if (state().view === "map" && state().map.aim) glance({ map: { ...state().map, aim: null } });
 }
 
 // src/listen.js
@@ -4854,18 +6694,19 @@ function listen(root, shadow, hands) {
   const { signal } = stopping;
   const inside3 = [
     ["click", (event) => clicked(event, hands)],
-    ["input", (event) => typed(event, hands)],
+    ["input", (event) => typed2(event, hands)],
     ["change", (event) => picked(event, hands)],
     ["submit", (event) => submitted(event, hands)],
-    ["focusout", (event) => left(event, hands)],
+    ["focusout", (event) => left2(event, hands)],
     ["pointerover", (event) => hovered(event, hands)],
     ["pointermove", (event) => pointed(event, hands)]
   ];
   for (const [kind, listener] of inside3) shadow.addEventListener(kind, listener, { signal });
+  listenToMap(root, hands, signal);
   root.addEventListener("pointerleave", () => gone(hands), { signal });
   shadow.addEventListener("scroll", () => markEdges(shadow), { signal, capture: true });
   root.ownerDocument.defaultView?.addEventListener("resize", () => markEdges(shadow), { signal });
-  root.ownerDocument.addEventListener("keydown", (event) => pressed2(event, root, shadow, hands), {
+  root.ownerDocument.addEventListener("keydown", (event) => pressed3(event, root, shadow, hands), {
     signal
   });
   return () => stopping.abort();
@@ -4888,9 +6729,13 @@ function clicked(event, hands) {
   }
   act(meant.getAttribute("data-act") ?? "", meant.getAttribute("data-arg") ?? "");
 }
-function typed(event, { state, update }) {
+function typed2(event, { act, state, update }) {
   const field3 = elementOf(event);
   if (!(field3 instanceof HTMLInputElement)) return;
+  const end = field3.getAttribute("data-range");
+  if (end !== null) act("map-range", `${end}:${field3.value}`);
+  const side = field3.getAttribute("data-going");
+  if (side !== null) act("map-typed", `${side}:${field3.value}`);
   const { turn } = state();
   const index = field3.getAttribute("data-field");
   if (index !== null) {
@@ -4922,7 +6767,7 @@ function submitted(event, { act }) {
   event.preventDefault();
   act(form, "");
 }
-function left(event, { act, state }) {
+function left2(event, { act, state }) {
   const field3 = elementOf(event);
   if (!(field3 instanceof HTMLInputElement) || !field3.matches(".edit")) return;
   const { editing } = state();
@@ -4941,20 +6786,20 @@ function gone(hands) {
 function hovered(event, { state, update }) {
   if (event && event.pointerType !== "mouse") return;
   const cell2 = event && elementOf(event)?.closest("table.ledger td[data-arg]");
-  const [step3, column] = cell2 ? (cell2.getAttribute("data-arg") ?? "").split(":") : [];
+  const [step4, column] = cell2 ? (cell2.getAttribute("data-arg") ?? "").split(":") : [];
   const before2 = state().hover;
   if (!cell2) {
     if (before2) update({ hover: null });
-  } else if (before2?.step !== step3 || before2?.column !== Number(column)) {
+  } else if (before2?.step !== step4 || before2?.column !== Number(column)) {
     update({
       hover: { step: (
         /** @type {import("./types.js").StepId} */
-        step3
+        step4
       ), column: Number(column) }
     });
   }
 }
-function pressed2(event, root, shadow, { act, state }) {
+function pressed3(event, root, shadow, { act, state }) {
   const path = event.composedPath();
   const outside = !path.includes(root) && event.target !== root.ownerDocument.body;
   if (event.defaultPrevented || outside || shadow.querySelector("dialog[open]")) return;
@@ -4967,7 +6812,7 @@ function pressed2(event, root, shadow, { act, state }) {
 }
 function rove(target, way) {
   const buttons = [...target?.closest(ROVING)?.querySelectorAll("button") ?? []];
-  const by = jump(way).find((step3) => step3 !== 0) ?? 0;
+  const by = jump(way).find((step4) => step4 !== 0) ?? 0;
   const at = buttons.indexOf(
     /** @type {HTMLButtonElement} */
     target
@@ -4980,7 +6825,11 @@ function titleOf({ source, title }) {
   if (source === "lesson") return "Lesson";
   return title === "" ? "a lookup" : readable(title);
 }
-function header({ info, capture, view }) {
+var COPIED = {
+  map: "copy the held pair as a line of a table",
+  table: "copy the table as text"
+};
+function header({ info, capture, view, inFile }) {
   const act = (name, text, label) => h("button", { type: "button", "data-act": name, "aria-label": label, title: label }, text);
   return h(
     "header",
@@ -4990,8 +6839,8 @@ function header({ info, capture, view }) {
     h(
       "span",
       { class: "acts" },
-      (info.source !== "lesson" || view === "heads") && views(view),
-      act("copy", "copy", "copy the ledger as text"),
+      (info.source !== "lesson" || view !== "steps") && views(view, hasTable(capture) && !inFile),
+      act("copy", "copy", COPIED[view] ?? "copy the ledger as text"),
       act("link", "link", "copy a link to this place"),
       act("help", "?", "all keys")
     )
@@ -4999,7 +6848,7 @@ function header({ info, capture, view }) {
 }
 function shelf({ shelf: items, capture, source, title }) {
   const name = titleOf(items.find(({ id }) => id === capture) ?? { source, title });
-  const open2 = h(
+  const open3 = h(
     "span",
     {
       class: source === "lesson" ? "title" : "title own",
@@ -5009,9 +6858,9 @@ function shelf({ shelf: items, capture, source, title }) {
     },
     h("bdi", {}, name)
   );
-  if (items.length < 2) return open2;
+  if (items.length < 2) return open3;
   const buttons = items.map(
-    (item) => item.id === capture ? open2 : h(
+    (item) => item.id === capture ? open3 : h(
       "button",
       {
         type: "button",
@@ -5026,7 +6875,7 @@ function shelf({ shelf: items, capture, source, title }) {
   );
   return h("nav", { class: "shelf", "aria-label": "what can be opened" }, buttons);
 }
-function views(view) {
+function views(view, table6) {
   const one = (name, label) => h(
     "button",
     {
@@ -5041,6 +6890,8 @@ function views(view) {
   return h(
     "span",
     { class: "choice", role: "group", "aria-label": "view" },
+    one("map", "one head as one picture, from the whole to a single weight"),
+    table6 && one("table", "all heads, as numbers to sort"),
     one("heads", "all heads, as pictures"),
     one("steps", "one head, step by step")
   );
@@ -5057,344 +6908,403 @@ function notices({ notice, offline }) {
   ];
 }
 
-// src/prose.js
-function prose(text) {
-  return withMinus(text).split(/(?<=d)_([kv])\b/).map((part, i) => i % 2 ? h("sub", {}, part) : part);
+// src/map_builder.js
+var nameOf4 = (place) => Object.values(place).join("/");
+var isDone = ({ done, of }) => done >= of;
+var Builder = class {
+  /** @type {Map<string, MapAnswer>} */
+  #maps = /* @__PURE__ */ new Map();
+  /** @type {Map<string, ProfileAnswer>} */
+  #profiles = /* @__PURE__ */ new Map();
+  /** @type {Map<string, string>} */
+  #refusals = /* @__PURE__ */ new Map();
+  /** @type {Args | null} */
+  #place = null;
+  #paused = false;
+  #working = false;
+  /**
+   * @param {import("./map_atlas.js").Hands} hands
+   * @param {() => boolean} isSeen  the page is before a reader
+   */
+  constructor(hands, isSeen) {
+    this.hands = hands;
+    this.isSeen = isSeen;
+  }
+  /** Which map is looked at, if any.  @param {Args | null} place @param {boolean} paused */
+  see(place, paused) {
+    this.#place = place;
+    this.#paused = paused;
+    void this.#work();
+  }
+  /** @param {Args} place */
+  map(place) {
+    return this.#maps.get(nameOf4(place)) ?? null;
+  }
+  /** @param {Args} place */
+  profile(place) {
+    return this.#profiles.get(nameOf4(place)) ?? null;
+  }
+  /** Why there is nothing to look at.  @param {Args} place */
+  refused(place) {
+    return this.#refusals.get(nameOf4(place)) ?? "";
+  }
+  /**
+   * What is asked next of the map that is looked at, if anything.
+   * @returns {{op: "map" | "profile", place: Args, work: "0" | "1"} | null}
+   */
+  #next() {
+    const place = this.#place;
+    if (!place || this.#refusals.has(nameOf4(place))) return null;
+    const map = this.map(place);
+    if (!map) return { op: "map", place, work: "0" };
+    if (this.#paused || !this.isSeen() || map.refused) return null;
+    if (!isDone(map)) return { op: "map", place, work: "1" };
+    const profile = this.profile(place);
+    return profile && isDone(profile) ? null : { op: "profile", place, work: "1" };
+  }
+  async #work() {
+    if (this.#working) return;
+    this.#working = true;
+    for (let next2 = this.#next(); next2; next2 = this.#next()) await this.#step(next2);
+    this.#working = false;
+  }
+  /** @param {{op: "map" | "profile", place: Args, work: string}} next */
+  async #step({ op, place, work }) {
+    const name = nameOf4(place);
+    try {
+      const { json } = await this.hands.call(op, { ...place, work });
+      if (op === "map") this.#maps.set(name, json);
+      else this.#profiles.set(name, revive(json));
+    } catch (error) {
+      if (isRefusal(error)) this.#refusals.set(name, error.message);
+      else {
+        this.#place = null;
+        this.hands.failed(error);
+      }
+    }
+    this.hands.changed();
+  }
+};
+
+// src/map_profiles.js
+var MOST9 = 64;
+var lineOf2 = (place, axis2) => `${Object.values(place).join("/")}/${axis2}`;
+var Profiles = class {
+  /** @type {Map<string, Strip | null>} */
+  #known = /* @__PURE__ */ new Map();
+  /** @type {Map<string, Strip>} */
+  #last = /* @__PURE__ */ new Map();
+  // of each axis, of whatever part
+  /** @type {Map<string, {name: string, args: Args}>} */
+  #wanted = /* @__PURE__ */ new Map();
+  // the newest wish of each axis
+  /** @type {Set<string>} */
+  #flying = /* @__PURE__ */ new Set();
+  /** @param {import("./map_atlas.js").Hands} hands */
+  constructor(hands) {
+    this.hands = hands;
+  }
+  get busy() {
+    return this.#flying.size > 0;
+  }
+  /** The one that came last, of whatever part.  @param {Args} place @param {AxisName} axis */
+  strip(place, axis2) {
+    return this.#last.get(lineOf2(place, axis2)) ?? null;
+  }
+  /**
+   * @param {Args} place
+   * @param {AxisName} axis
+   * @param {[number, number]} span
+   * @param {number} buckets
+   */
+  want(place, axis2, span3, buckets) {
+    const line4 = lineOf2(place, axis2);
+    const args = { ...place, axis: axis2, span: span3.join(":"), buckets: String(buckets) };
+    const name = Object.values(args).join("/");
+    const there = this.#known.get(name);
+    if (there) keep2(this.#last, line4, there, MOST9);
+    if (there !== void 0) {
+      this.#wanted.delete(line4);
+      return;
+    }
+    this.#wanted.set(line4, { name, args });
+    void this.#fetch(line4);
+  }
+  /** More may be known by now. */
+  older() {
+    for (const [name, strip] of this.#known)
+      if (!strip || strip.mean.some(Number.isNaN)) this.#known.delete(name);
+  }
+  /** @param {string} line */
+  async #fetch(line4) {
+    if (this.#flying.has(line4)) return;
+    this.#flying.add(line4);
+    for (let next2 = this.#wanted.get(line4); next2; next2 = this.#wanted.get(line4)) {
+      this.#wanted.delete(line4);
+      const strip = await this.#asked(next2.args);
+      if (strip !== void 0) keep2(this.#known, next2.name, strip, MOST9);
+      if (strip) keep2(this.#last, line4, strip, MOST9);
+    }
+    this.#flying.delete(line4);
+    this.hands.changed();
+  }
+  /** Null where it is refused, undefined where nobody answers.  @param {Args} args */
+  async #asked(args) {
+    try {
+      return stripFrom(await this.hands.call("strip", args));
+    } catch (error) {
+      if (isRefusal(error)) return null;
+      this.#wanted.clear();
+      this.hands.failed(error);
+      return void 0;
+    }
+  }
+};
+function stripFrom({ json: { start: start2, stop, buckets }, bytes }) {
+  if (!bytes) return null;
+  const part = (at) => numbersIn(bytes, Float32Array, 4 * at * buckets, buckets);
+  return { start: start2, stop, buckets, most: part(0), mean: part(2) };
 }
 
-// src/exercises.js
-function turnPart(state) {
-  const { turn } = state;
-  return h(
-    "section",
-    { class: "turn-part", "data-key": "turn", "aria-labelledby": "turn-title" },
-    h("h2", { id: "turn-title" }, "Your turn"),
-    checklist(state),
-    h(
-      "div",
-      { class: "panel turn", "data-key": `${turn.skill}${turn.seed}` },
-      turn.exercise ? question(turn, turn.exercise, state) : h("p", { class: "quiet" }, turn.trouble ?? "…")
-    )
-  );
+// src/map_reader.js
+var MOST10 = 400;
+var PAUSE = 40;
+var spanWord = ([from, upTo]) => `${from}:${upTo}`;
+function questionOf(place, { level, rows, keys }) {
+  if (level === 0) return ["at", { ...place, query: String(rows[0]), key: String(keys[0]) }];
+  return ["block", { ...place, rows: spanWord(rows), keys: spanWord(keys) }];
 }
-function checklist({ lesson, solved, turn }) {
-  const all = solved.length === lesson.checklist.length;
-  return h(
-    "div",
-    { class: "checklist" },
-    h(
-      "ul",
-      {},
-      lesson.checklist.map(({ skill, text }) => {
-        const done = solved.includes(skill);
-        return h(
-          "li",
-          {},
-          h(
-            "button",
-            {
-              type: "button",
-              class: "skill",
-              "data-act": "skill",
-              "data-arg": skill,
-              "data-done": String(done),
-              "aria-current": skill === turn.skill ? "true" : null,
-              "aria-label": `${text} (${done ? "solved" : "not solved yet"})`
-            },
-            h("span", { class: "box", "aria-hidden": "true" }, done ? "✓" : ""),
-            h("span", {}, prose(text))
-          )
-        );
-      })
-    ),
-    all && h("p", { class: "quiet" }, "All four are solved: you can do attention by hand.")
-  );
-}
-function question(turn, exercise, state) {
-  const verdict = turn.verdict;
-  return h(
-    "form",
-    { "data-form": "answer", autocomplete: "off" },
-    h("p", { class: "question" }, prose(exercise.question)),
-    exercise.given.length > 0 && h(
-      "dl",
-      { class: "given" },
-      exercise.given.map(
-        ({ label, value }) => h("div", {}, h("dt", {}, prose(label)), h("dd", {}, prose(value)))
-      )
-    ),
-    exercise.kind === "choice" ? choices(turn, exercise) : fields(turn, exercise),
-    turn.trouble && h("p", { class: "trouble", role: "alert" }, turn.trouble),
-    h(
-      "div",
-      { class: "answer" },
-      h("button", { type: "submit", class: "main" }, "Check"),
-      h("button", { type: "button", class: "link", "data-act": "another" }, "another one")
-    ),
-    h("div", { role: "status", class: "verdict-box" }, verdict && verdictPart(verdict, state)),
-    h(
-      "details",
-      { class: "quiet", "data-key": "hint" },
-      h("summary", {}, "hint"),
-      prose(exercise.hint)
-    ),
-    h(
-      "p",
-      { class: "quiet" },
-      `Exercise ${exercise.number} of ${exercise.of} · skill: ${exercise.skill}`
-    )
-  );
-}
-function fields(turn, exercise) {
-  return h(
-    "div",
-    { class: "fields" },
-    exercise.fields.map(
-      ({ label }, i) => h(
-        "label",
-        {},
-        h("span", {}, prose(label)),
-        h("input", {
-          "data-field": i,
-          value: turn.typed[i] ?? "",
-          inputmode: "decimal",
-          autocomplete: "off",
-          spellcheck: "false",
-          "aria-invalid": turn.verdict && turn.verdict.fields[i] === false ? "true" : null
-        })
-      )
-    )
-  );
-}
-function choices(turn, exercise) {
-  return h(
-    "div",
-    { class: "choices", role: "radiogroup", "aria-label": "explanations" },
-    (exercise.choices ?? []).map(
-      ({ id, text }) => h(
-        "label",
-        {},
-        h("input", {
-          type: "radio",
-          name: "choice",
-          value: id,
-          "data-choice": id,
-          checked: turn.typed[0] === id
-        }),
-        h("span", {}, prose(text))
-      )
-    )
-  );
-}
-function verdictPart(verdict, state) {
-  const { lesson, solved, turn } = state;
-  if (verdict.correct && turn.revealed && !solved.includes(turn.skill)) return againPart();
-  const open2 = lesson.checklist.find(({ skill }) => !solved.includes(skill));
-  return h(
-    "div",
-    { class: verdict.correct ? "verdict right" : "verdict wrong" },
-    h("p", {}, h("b", {}, prose(verdict.verdict)), " ", prose(verdict.explanation)),
-    verdict.steps.length > 0 && h(
-      "ol",
-      { class: "right-step" },
-      verdict.steps.map((line4) => h("li", {}, prose(line4)))
-    ),
-    verdict.correct && open2 && h(
-      "button",
-      {
-        type: "button",
-        class: "plain",
-        "data-act": "skill",
-        "data-arg": open2.skill
-      },
-      "Next exercise"
-    )
-  );
-}
-function againPart() {
-  return h(
-    "div",
-    { class: "verdict right" },
-    h("p", {}, h("b", {}, "Right."), " Now with fresh numbers: then the box is ticked."),
-    h("button", { type: "button", class: "plain", "data-act": "another" }, "Fresh numbers")
-  );
-}
+var nameOf5 = ([op, args]) => `${op}?${Object.values(args).join("/")}`;
+var Reader = class {
+  /** @type {Map<string, Reading>} */
+  #known = /* @__PURE__ */ new Map();
+  /** @type {[string, Args][]} */
+  #wanted = [];
+  #asking = false;
+  /** @param {import("./map_atlas.js").Hands} hands */
+  constructor(hands) {
+    this.hands = hands;
+  }
+  get busy() {
+    return this.#asking;
+  }
+  /** @param {Args} place @param {Cell} cell */
+  reading(place, cell2) {
+    return this.#known.get(nameOf5(questionOf(place, cell2)));
+  }
+  /** What is read now: nothing else is asked for any more.  @param {Args} place
+   * @param {Cell[]} cells */
+  want(place, cells2) {
+    const questions = cells2.map((cell2) => questionOf(place, cell2));
+    this.#wanted = questions.filter((one) => !this.#known.has(nameOf5(one)));
+    if (this.#wanted.length) void this.#turn();
+  }
+  /** @param {Args} place @param {Cell} cell @returns {Promise<Reading | undefined>} */
+  async ask(place, cell2) {
+    const question2 = questionOf(place, cell2);
+    if (!this.#known.has(nameOf5(question2))) await this.#fetch(question2);
+    return this.#known.get(nameOf5(question2));
+  }
+  async #turn() {
+    if (this.#asking) return;
+    this.#asking = true;
+    for (let next2 = this.#wanted.shift(); next2; next2 = this.#wanted.shift()) {
+      if (this.#known.has(nameOf5(next2))) continue;
+      await this.#fetch(next2);
+      this.hands.changed();
+      await new Promise((done) => setTimeout(done, PAUSE));
+    }
+    this.#asking = false;
+    this.hands.changed();
+  }
+  /** @param {[string, Args]} question */
+  async #fetch(question2) {
+    const name = nameOf5(question2);
+    try {
+      const { json } = await this.hands.call(...question2);
+      const numbers = revive(json);
+      keep2(this.#known, name, question2[0] === "at" ? { pair: numbers } : { cell: numbers }, MOST10);
+    } catch (error) {
+      if (isRefusal(error)) keep2(this.#known, name, { refused: error.message }, MOST10);
+      else {
+        this.#wanted = [];
+        this.hands.failed(error);
+      }
+    }
+  }
+};
 
-// src/grid.js
-var WIDTH = 262;
-var NUMBER = 41;
-var LONGEST2 = 5;
-function gridPart(scene, lights) {
-  const { small, tokens } = scene;
-  return h(
-    "section",
-    { class: "grid-part", "data-key": "grid", "aria-labelledby": "grid-title" },
-    h("h2", { id: "grid-title" }, "The weight grid: one row a query"),
-    pickers(scene),
-    table2(scene, lights),
-    legend(scene),
-    !small && h(
-      "p",
-      { class: "quiet" },
-      `${scene.gridRows.length} of ${tokens.length} queries, against the keys of the ledger.`
-    ),
-    isWhole(scene) && h(
-      "p",
-      { class: "quiet whole" },
-      "All rows are in: this grid is the whole layer, every query against every key."
-    ),
-    isWhole(scene) && hasLayer(scene) && h(
-      "button",
-      {
-        type: "button",
-        class: "plain",
-        "data-act": "layer",
-        "aria-pressed": String(scene.state.layer)
-      },
-      scene.state.layer ? "Hide all queries at once" : "All queries at once"
-    )
+// src/map_desk.js
+var REST = 60;
+var AGAIN = 500;
+var SOON = 150;
+var LITTLE = 0.2;
+var COARSER = 5;
+var MOST_BUCKETS = 2048;
+var Desk = class {
+  /** @type {MapScene | null} */
+  #shown = null;
+  #view = "";
+  // what was asked for last
+  #built = "";
+  // how far the map was then
+  #rest = 0;
+  // timers; 0: none is running
+  #again = 0;
+  /** @type {{place: string, name: string, counts: Float64Array} | null} */
+  #counted = null;
+  /** @param {import("./map_atlas.js").Hands} hands */
+  constructor(hands) {
+    const changed3 = () => {
+      this.#recount();
+      hands.changed();
+    };
+    const each = { ...hands, changed: changed3 };
+    this.changed = changed3;
+    this.atlas = new Atlas(each);
+    this.reader = new Reader(each);
+    this.profiles = new Profiles(each);
+    this.builder = new Builder(each, () => document.visibilityState !== "hidden");
+  }
+  get busy() {
+    const parts = [this.atlas, this.reader, this.profiles];
+    const gaps = this.#shown !== null && hasGaps(this.#shown, this.atlas);
+    return this.#rest !== 0 || gaps || parts.some((part) => part.busy);
+  }
+  /** How often each code stands in view.  @param {Args} place */
+  counts(place) {
+    return this.#counted?.place === placeName(place) ? this.#counted.counts : null;
+  }
+  /** What is shown now.  @param {MapScene | null} scene */
+  see(scene) {
+    this.#shown = scene;
+    this.builder.see(scene?.place ?? null, scene?.state.map.paused ?? true);
+    if (!scene?.info) {
+      this.#view = "";
+      this.reader.want({}, []);
+      return;
+    }
+    this.reader.want(scene.place, readCells(scene));
+    const view = viewName2(scene);
+    if (view !== this.#view) {
+      clearTimeout(this.#rest);
+      this.#rest = later(() => this.#ask(), this.#view ? REST : 0);
+      this.#view = view;
+    }
+    const gaps = hasGaps(scene, this.atlas);
+    if (this.#again || this.#rest || this.atlas.busy) return;
+    if (gaps || this.#built !== builtName(scene))
+      this.#again = later(() => this.#lookAgain(), gaps ? REST : pauseOf(scene.info));
+  }
+  #ask() {
+    this.#rest = 0;
+    if (!this.#shown) return;
+    this.#built = builtName(this.#shown);
+    this.atlas.want(this.#shown.place, wantedTiles(this.#shown));
+    wantProfiles(this.profiles, this.#shown);
+    this.changed();
+  }
+  #lookAgain() {
+    this.#again = 0;
+    this.atlas.older();
+    this.profiles.older();
+    this.#ask();
+  }
+  #recount() {
+    if (!this.#shown?.info || this.#rest || this.atlas.busy) return;
+    const name = `${this.#view} ${this.atlas.version}`;
+    if (this.#counted?.name === name) return;
+    const counts = countsIn(this.#shown, this.atlas);
+    if (counts) this.#counted = { place: placeName(this.#shown.place), name, counts };
+  }
+};
+var later = (work, pause) => Number(setTimeout(work, pause));
+var pauseOf = ({ done, of }) => done < LITTLE * of ? SOON : AGAIN;
+var placeName = (place) => Object.values(place).join("/");
+function viewName2({ place, camera, layout, level, state }) {
+  const { width, height } = layout.box;
+  return [
+    placeName(place),
+    camera.x,
+    camera.y,
+    camera.z,
+    width,
+    height,
+    level,
+    state.map.pool
+  ].join(" ");
+}
+var builtName = ({ info, profile }) => `${info?.done} ${profile?.done}`;
+function wantedTiles({ info, level, camera, layout, size }) {
+  if (!info) return [];
+  const mini = miniLevel(size, info.tile);
+  const wanted = info.refused && mini >= info.base ? [] : [{ level: mini, i: 0, j: 0 }];
+  if (!isDrawable({ info, level })) return wanted;
+  const tiles = (at) => tilesIn(camera, layout.box, size, at, info.tile);
+  if (info.done < info.of && !info.refused && level >= info.base)
+    for (let up = Math.min(info.top, level + COARSER); up > level; up -= 2)
+      wanted.push(...tiles(up));
+  wanted.push(...tiles(level));
+  return wanted;
+}
+function hasGaps({ info, level, place, camera, layout, size }, atlas) {
+  if (!info || level >= info.base) return false;
+  return tilesIn(camera, layout.box, size, level, info.tile).some(
+    (at) => atlas.tile(place, at)?.whole === false
   );
 }
-function legend({ small, gridTop }) {
-  const end = small ? "1" : rounded(gridTop);
-  return h(
-    "div",
-    { class: "legend", "aria-hidden": "true" },
-    "0",
-    h("span", { class: "ramp" }),
-    h("span", { title: small ? null : "the largest weight shown" }, end)
-  );
+function readCells({ cell: cell2, state, size }) {
+  const { lock } = state.map;
+  if (lock) return [cellAround(lock, 0, size)];
+  return cell2 ? [cell2] : [];
 }
-function pickers({ state, small, tokens }) {
-  const { batch_shape, sizes } = state.info;
-  const stages = state.capture.layers.length;
-  const batches = batch_shape.reduce((product, n) => product * n, 1);
-  const { heads } = state.capture.layers[state.stage];
-  const numbered = stages > 1 || heads.some((number2, i) => number2 !== i);
-  const fields2 = [
-    !small && field2("query", state.row, tokens.length, `query (0 … ${tokens.length - 1})`),
-    stages > 1 && chooser(
-      "stage",
-      "layer",
-      state.stage,
-      state.capture.layers.map((l) => l.label)
-    ),
-    sizes.heads > 1 && numbered && chooser(
-      "head",
-      "head",
-      state.head,
-      heads.map((number2) => `head ${number2}`)
-    ),
-    sizes.heads > 1 && !numbered && field2("head", state.head, sizes.heads, `head (0 … ${sizes.heads - 1})`),
-    batches > 1 && field2("batch", state.batch, batches, `batch entry (0 … ${batches - 1})`)
-  ].filter(Boolean);
-  return fields2.length ? h("div", { class: "pickers" }, fields2) : null;
-}
-function field2(name, value, size, label) {
-  return h(
-    "label",
-    {},
-    h("span", {}, label),
-    h("input", { type: "number", min: 0, max: size - 1, step: 1, value, "data-change": name })
-  );
-}
-function chooser(name, label, value, texts) {
-  const options = texts.map((text, i) => h("option", { value: i, selected: i === value }, text));
-  return h(
-    "label",
-    {},
-    h("span", {}, label),
-    h("select", { "data-choose": name, "aria-label": label }, options)
-  );
-}
-var chipPixels = (digits) => Math.ceil(digits * 7.8) + 14;
-var labelPixels = (digits) => Math.max(38, Math.min(92, chipPixels(digits) + 6));
-function measures({ tokens, keyTokens, gridRows, gridKeys }) {
-  const widest = (list, shown) => Math.max(0, ...shown.map((i) => chipBreadth(list, i)));
-  const names2 = labelPixels(widest(tokens, gridRows));
-  const room = (WIDTH - names2 - 3) / Math.max(1, gridKeys.length) - 3;
-  return {
-    names: names2,
-    written: room >= NUMBER,
-    upright: chipPixels(widest(keyTokens, gridKeys)) > room
+function wantProfiles(profiles, scene) {
+  const { place, layout, camera } = scene;
+  const region = shownRegion(scene);
+  if (!region) return;
+  const per = 2 ** camera.z;
+  const ask3 = (axis2, [from, upTo], pixels2) => {
+    const buckets = Math.min(upTo - from, pixels2, Math.ceil((upTo - from) / per), MOST_BUCKETS);
+    profiles.want(place, axis2, [from, upTo], Math.max(1, buckets));
   };
+  ask3("queries", region.rows, layout.box.height);
+  ask3("keys", region.keys, layout.box.width);
 }
-function table2(scene, lights) {
-  const { tokens, keyTokens, gridRows, gridKeys, state } = scene;
-  const { names: names2, written: written2, upright } = measures(scene);
-  const rows = gridRows.map(
-    (row) => h(
-      "tr",
-      { class: row === state.row ? "picked" : "" },
-      h("th", { scope: "row" }, chip(tokens, row)),
-      gridKeys.map(
-        (key, c) => cell(scene, row, c, row === state.row && lights.has(`weight@${key}`), written2)
-      )
-    )
-  );
-  return h(
-    "div",
-    { class: "scroll" },
-    h(
-      "table",
-      {
-        class: `grid${written2 ? "" : " dense"}${upright ? " upright" : ""}`,
-        "aria-labelledby": "grid-title",
-        vars: { "--names": `${names2}px` }
-      },
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
-          h("td", {}),
-          gridKeys.map((key) => h("th", { scope: "col" }, chip(keyTokens, key)))
-        )
-      ),
-      h("tbody", {}, rows)
-    )
-  );
+function countsIn({ info, level, place, camera, layout, size, state }, atlas) {
+  if (!info) return null;
+  const counts = new Float64Array(256);
+  const { left: left3, top, right, bottom } = edgesOf(camera, layout.box);
+  let any = false;
+  for (const at of tilesIn(camera, layout.box, size, level, info.tile)) {
+    const tile = atlas.tile(place, at);
+    if (!tile) continue;
+    any = true;
+    const part = (from, upTo, start2, length) => {
+      const cell2 = (weight) => weight / 2 ** level - start2 * info.tile;
+      const first = within(Math.floor(cell2(from)), 0, length);
+      return (
+        /** @type {[number, number]} */
+        [
+          first,
+          within(Math.ceil(cell2(upTo)), first, length)
+        ]
+      );
+    };
+    const [rows, keys] = [
+      part(top, bottom, at.i, tile.rows),
+      part(left3, right, at.j, tile.columns)
+    ];
+    tally(counts, tile.codes[state.map.pool], tile.columns, rows, keys);
+  }
+  return any ? counts : null;
 }
-function cell(scene, row, c, lit, written2) {
-  const found = scene.gridCell(row, c);
-  const key = scene.gridKeys[c];
-  const names2 = `query ${tokenName(scene.tokens, row)}, key ${tokenName(scene.keyTokens, key)}`;
-  const props = { "data-act": "grid", "data-arg": `${row}:${key}` };
-  const light = lit ? " lit" : "";
-  if (!found)
-    return h("td", { ...props, class: "void", title: `${names2}: not worked out yet` }, "?");
-  if (!found.visible)
-    return h(
-      "td",
-      { ...props, class: "hatched", title: `${names2}: hidden` },
-      mark("hidden", false)
-    );
-  const weight = found.weight;
-  const share = weight / scene.gridTop;
-  return h(
-    "td",
-    {
-      ...props,
-      class: `${rampClass(share)}${light}`,
-      title: `${names2}: ${rounded(weight)}`,
-      vars: { "--w": String(Number.isFinite(share) ? share : 0) }
-    },
-    weightMark(rounded(weight), written2)
-  );
-}
-function weightMark(text, written2) {
-  if (!written2 || breadth(text) <= LONGEST2) return mark(text, written2);
-  return [h("span", { "aria-hidden": "true" }, "≈0"), mark(text, false)];
-}
-var mark = (text, written2) => h("span", { class: written2 ? "" : "unseen" }, text);
 
 // src/readout.js
-var MOST5 = 6;
+var MOST11 = 6;
 function added(terms2) {
-  if (terms2.length <= MOST5) return terms2.join(" + ") || "0";
-  const left2 = terms2.length - MOST5 + 1;
-  return `${terms2.slice(0, MOST5 - 1).join(" + ")} + … ${left2} more`;
+  if (terms2.length <= MOST11) return terms2.join(" + ") || "0";
+  const left3 = terms2.length - MOST11 + 1;
+  return `${terms2.slice(0, MOST11 - 1).join(" + ")} + … ${left3} more`;
 }
 var exactVector = (numbers) => vector(numbers, exact, 6);
 var sixth = (x) => Number.isFinite(x) && Math.abs(x) < 1e6 ? exact(Number(x.toFixed(6))) : exact(x);
@@ -5572,7 +7482,7 @@ function ledgerPart(scene, lights, { whole: whole3 = false } = {}) {
     "section",
     { class: "ledger-part", "data-key": "ledger", "aria-labelledby": "ledger-title" },
     h("div", { class: "titled" }, title, switches(scene, whole3)),
-    record ? table3(scene, lights) : h("p", { class: "quiet panel waiting" }, "Asking for this row …"),
+    record ? table2(scene, lights) : h("p", { class: "quiet panel waiting" }, "Asking for this row …"),
     record && h(
       "p",
       { class: "quiet sideways", "aria-hidden": "true" },
@@ -5635,7 +7545,7 @@ function tableRows(scene, lines, columns, lights) {
     })
   );
 }
-function table3(scene, lights) {
+function table2(scene, lights) {
   const { record, state } = scene;
   if (!record) return null;
   const columns = columnsOf(record);
@@ -5685,8 +7595,8 @@ function widths(lines, columns, heads, many) {
   const key = many ? ({ text }) => breadth(text) : word2;
   const whole3 = ({ label, text }) => 1.16 * breadth(label ? `${label} ${text}` : text);
   const widest = (sizes) => Math.max(4, ...sizes);
-  const keys = lines.flatMap(({ cells }) => cells.slice(0, -1).map(key));
-  const sums = lines.map(({ cells }) => cells[columns.length - 1]);
+  const keys = lines.flatMap(({ cells: cells2 }) => cells2.slice(0, -1).map(key));
+  const sums = lines.map(({ cells: cells2 }) => cells2[columns.length - 1]);
   const narrow = widest(sums.map(word2));
   const wide = Math.max(narrow, Math.min(MARGIN2, widest(sums.map(whole3))));
   return {
@@ -5705,7 +7615,7 @@ function headCell({ keyTokens, record }, column) {
   return h("th", { scope: "col", class: column.kind }, text);
 }
 function tableRow(row, columns, { unfolded, lights, at, stop }) {
-  const cells = row.cells.map((cell2, c) => {
+  const cells2 = row.cells.map((cell2, c) => {
     const column = columns[c];
     const tint = unfolded && row.id === "weight" && column.kind === "key" && !cell2.hidden && !cell2.lost;
     const names2 = [
@@ -5732,7 +7642,7 @@ function tableRow(row, columns, { unfolded, lights, at, stop }) {
     "tr",
     { class: unfolded ? "unfolded" : "", "data-key": row.id },
     h("th", { scope: "row", class: "step" }, h("b", {}, row.name), h("span", {}, row.how)),
-    cells
+    cells2
   );
 }
 function cellText(cell2, bar) {
@@ -5801,9 +7711,9 @@ function nextLabel(scene, done) {
   const { record, state, tokens } = scene;
   const id = sceneSteps(scene)[done];
   if (record && id) return `Next: ${stepName(id, record, state)[0]}`;
-  const waiting2 = tokens.findIndex((_, row) => !isIn(state, row));
-  if (scene.small && waiting2 >= 0) return `Next query: ${tokenName(tokens, waiting2)}`;
-  return !state.layer && isWhole(scene) && hasLayer(scene) ? "All queries at once" : null;
+  const waiting3 = tokens.findIndex((_, row) => !isIn(state, row));
+  if (scene.small && waiting3 >= 0) return `Next query: ${tokenName(tokens, waiting3)}`;
+  return !state.layer && isWhole2(scene) && hasLayer(scene) ? "All queries at once" : null;
 }
 var WHY = {
   none: "One step at a time",
@@ -5830,7 +7740,7 @@ function lightsOf(record, cursor, reading) {
   const margin = columns.length - 1;
   const id = cursor.step;
   if (column.kind === "sum") return new Set(marginTerms(record, columns, id, reading));
-  const own2 = before(record, id, reading).map((step3) => `${step3}:${cursor.column}`);
+  const own2 = before(record, id, reading).map((step4) => `${step4}:${cursor.column}`);
   const marks = new Set(own2);
   if (id === "shifted") marks.add(`${lastScore(record)}:${peak(record, columns)}`);
   if (id === "weight") marks.add(`exp:${margin}`);
@@ -5842,12 +7752,12 @@ function lightsOf(record, cursor, reading) {
 }
 function marginTerms(record, columns, id, reading) {
   const summed2 = { exp: "exp", weight: "weight", reads: "reads", shifted: lastScore(record) };
-  const step3 = summed2[id];
-  if (!step3 || !stepsOf(record, reading).includes(id)) return [];
+  const step4 = summed2[id];
+  if (!step4 || !stepsOf(record, reading).includes(id)) return [];
   return columns.flatMap((column, c) => {
     if (column.kind === "sum" || column.kind === "key" && !record.visible[column.index])
       return [];
-    return [`${step3}:${c}`];
+    return [`${step4}:${c}`];
   });
 }
 function before(record, id, reading) {
@@ -5891,7 +7801,7 @@ function vectorsPart(scene, wide) {
     wide ? `the first ${FIRST2} dimensions` : `all ${width} dimensions`
   );
   const title = h("h2", { id: "vectors-title" }, `The vectors of ${names2}`);
-  const table4 = h(
+  const table6 = h(
     "table",
     { class: "vectors", "aria-labelledby": "vectors-title" },
     head(width, wide),
@@ -5902,7 +7812,7 @@ function vectorsPart(scene, wide) {
     "section",
     { class: "vectors-part", "data-key": "vectors", "aria-labelledby": "vectors-title" },
     h("div", { class: "titled" }, title, width > FIRST2 && more),
-    h("div", { class: "scroll panel" }, table4)
+    h("div", { class: "scroll panel" }, table6)
   );
 }
 function asked({ tokens, keyTokens }, record, i) {
@@ -5921,7 +7831,7 @@ function given({ tokens, keyTokens }, record, i) {
     line3("output", chip(tokens, record.row), record.out ?? [], "all that is read")
   ];
 }
-var line3 = (name, token, numbers, note = "") => ({ name, token, numbers, note });
+var line3 = (name, token2, numbers, note = "") => ({ name, token: token2, numbers, note });
 function head(width, wide) {
   const shown = wide ? width : Math.min(FIRST2, width);
   return h(
@@ -5939,10 +7849,10 @@ function head(width, wide) {
 function body(lines, width, wide) {
   const shown = wide ? width : Math.min(FIRST2, width);
   const rows = lines.map(
-    ({ name, token, numbers, note }) => h(
+    ({ name, token: token2, numbers, note }) => h(
       "tr",
       {},
-      h("th", { scope: "row", class: "step" }, h("b", {}, name), " ", token, h("span", {}, note)),
+      h("th", { scope: "row", class: "step" }, h("b", {}, name), " ", token2, h("span", {}, note)),
       Array.from(
         { length: shown },
         (_, d) => h("td", {}, d < numbers.length ? rounded(numbers[d]) : "")
@@ -5954,7 +7864,7 @@ function body(lines, width, wide) {
 }
 
 // src/heads_page.js
-var LONGEST3 = 1e3;
+var LONGEST2 = 1e3;
 function headsMain(scene) {
   const { state } = scene;
   const layout = layoutOf(state);
@@ -5970,7 +7880,7 @@ function headsMain(scene) {
 }
 function aboutPart({ state, overview: overview2 }) {
   const { about, layers } = state.capture;
-  const said = (name) => (about[name] ?? "").slice(0, LONGEST3);
+  const said = (name) => (about[name] ?? "").slice(0, LONGEST2);
   const others = Object.keys(about).filter((name) => name !== "model" && name !== "origin");
   const parts = [said("model"), said("origin")].filter(Boolean);
   if (!parts.length && !others.length) return null;
@@ -6011,6 +7921,9 @@ function ledgerOf({ ledger, state }) {
       "A mean of several heads has no steps of its own: choose “this head” for the ledger of a row."
     );
   }
+  return rowSteps(ledger, state);
+}
+function rowSteps(ledger, state) {
   const point = pointOf(ledger);
   const lights = ledger.record && point && lightsOf(ledger.record, point, state.reading);
   return h(
@@ -6020,6 +7933,1329 @@ function ledgerOf({ ledger, state }) {
     vectorsPart(ledger, state.wide)
   );
 }
+
+// src/map_lists.js
+function listsPart(scene) {
+  const { state, queries, keys } = scene;
+  if (!state.picked && state.key === null) {
+    return h(
+      "p",
+      { class: "quiet", "data-key": "no lists" },
+      "Pick a query (its label at the left, or Enter on a pair) to see what it reads, and every step of it; pick a key (its label above) to see what reads it."
+    );
+  }
+  return h(
+    "div",
+    { class: "map-lists", "data-key": "lists" },
+    state.picked && linksList(scene, "from", `Query ${placed(queries.tokens, state.row)} reads`, scene.from),
+    state.key !== null && linksList(scene, "by", `Key ${placed(keys.tokens, state.key)} is read by`, scene.by)
+  );
+}
+function linksList(scene, which, title, { links, refused }) {
+  const id = `map-${which}`;
+  return h(
+    "section",
+    { class: "reads-part", "data-key": id, "aria-labelledby": id },
+    h("h2", { id }, isolated(title)),
+    links?.length ? table3(scene, which, id, links) : h("p", { class: "quiet" }, links ? nothing(which) : refused || waiting2(scene, which))
+  );
+}
+var nothing = (which) => which === "from" ? "no visible keys: it reads nothing" : "no query";
+function waiting2(scene, which) {
+  if (which === "from" || isWithinReach(scene)) return "Asking for this list …";
+  return scene.info?.refused ? "This list needs the whole map, which is too large here." : "This list is there once the map is whole.";
+}
+function table3(scene, which, id, links) {
+  const tokens = which === "from" ? scene.keys.tokens : scene.queries.tokens;
+  const name = which === "from" ? "key" : "query";
+  const line4 = (link, i) => {
+    const at = which === "from" ? link.key : link.query;
+    const bar = Number.isFinite(link.weight) ? Math.max(0, Math.min(1, link.weight)) : 0;
+    return h(
+      "tr",
+      { "data-key": String(at) },
+      h("th", { scope: "row" }, token(tokens, at, i === 0, `${link.query}:${link.key}`)),
+      h("td", { class: "so-far" }, positionWords(at)),
+      h(
+        "td",
+        { class: "weight", vars: { "--w": String(bar) }, title: String(link.weight) },
+        rounded(link.weight)
+      )
+    );
+  };
+  return h(
+    "table",
+    { class: "reads", "aria-labelledby": id },
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        ["token", name, "weight"].map((word2) => h("th", { scope: "col" }, word2))
+      )
+    ),
+    h("tbody", {}, links.map(line4))
+  );
+}
+function token(tokens, at, first, pair2) {
+  return h(
+    "button",
+    {
+      type: "button",
+      class: `chip ${colorClass(at)} later`,
+      "data-act": "map-link",
+      "data-arg": pair2,
+      tabindex: first ? 0 : -1,
+      title: readable(tokens[at]),
+      "aria-label": `go to ${shortName(tokens[at])} at ${at}`
+    },
+    h("bdi", {}, shortName(tokens[at]))
+  );
+}
+function tourPart({ state, queries, keys }) {
+  const { tour } = state.map;
+  if (!tour) return null;
+  const line4 = (link, i) => {
+    const words2 = `${placed(queries.tokens, link.query)} → ${placed(keys.tokens, link.key)}`;
+    const go2 = h(
+      "button",
+      {
+        type: "button",
+        class: "link",
+        "data-act": "map-tour",
+        "data-arg": i,
+        "aria-current": i === tour.at ? "true" : null,
+        tabindex: i === tour.at ? 0 : -1
+      },
+      isolated(words2)
+    );
+    const weight = h("td", { title: String(link.weight) }, rounded(link.weight));
+    return h(
+      "tr",
+      { "data-key": `${link.query}:${link.key}` },
+      h("th", { scope: "row" }, go2),
+      weight
+    );
+  };
+  return h(
+    "section",
+    { class: "reads-part map-tour", "data-key": "tour", "aria-labelledby": "tour-title" },
+    h(
+      "div",
+      { class: "titled" },
+      h("h2", { id: "tour-title" }, "Strongest links of that view"),
+      h("button", { type: "button", class: "link", "data-act": "map-tour-close" }, "close")
+    ),
+    h(
+      "table",
+      { class: "reads", "aria-labelledby": "tour-title" },
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          ["query → key", "weight"].map((word2) => h("th", { scope: "col" }, word2))
+        )
+      ),
+      h("tbody", {}, tour.links.map(line4))
+    )
+  );
+}
+function marksPart({ state, queries, keys, size }) {
+  const { marks } = state.map;
+  if (!marks.length) return null;
+  const line4 = (mark3, i) => {
+    if (mark3.query >= size.rows || mark3.key >= size.keys) return null;
+    const words2 = `${placed(queries.tokens, mark3.query)} → ${placed(keys.tokens, mark3.key)}`;
+    return h(
+      "li",
+      { "data-key": `${mark3.query}:${mark3.key}:${mark3.z}:${mark3.lock}` },
+      h(
+        "button",
+        { type: "button", class: "link", "data-act": "map-mark-go", "data-arg": i },
+        isolated(words2)
+      ),
+      h(
+        "button",
+        {
+          type: "button",
+          class: "step-by",
+          "data-act": "map-unmark",
+          "data-arg": i,
+          "aria-label": `remove the bookmark of query ${mark3.query}, key ${mark3.key}`
+        },
+        "×"
+      )
+    );
+  };
+  return h(
+    "section",
+    { class: "map-marks", "data-key": "marks", "aria-labelledby": "marks-title" },
+    h("h2", { id: "marks-title" }, "Bookmarks: query → key"),
+    h("ol", {}, marks.map(line4))
+  );
+}
+
+// src/map_tools.js
+var button = (act, arg, text, label, on = null) => h(
+  "button",
+  {
+    type: "button",
+    "data-act": act,
+    "data-arg": arg,
+    title: label,
+    "aria-label": label,
+    "aria-pressed": on === null ? null : String(on)
+  },
+  text
+);
+function mapTools({ state }) {
+  const { map } = state;
+  const pools = h(
+    "span",
+    { class: "choice", role: "group", "aria-label": "what a cell shows" },
+    button(
+      "map-pool",
+      "max",
+      "strongest",
+      "the strongest weight of a cell (M)",
+      map.pool === "max"
+    ),
+    button(
+      "map-pool",
+      "share",
+      "share",
+      "what a cell's queries read there: summed over its keys, averaged over its queries (M)",
+      map.pool === "share"
+    )
+  );
+  const zoom2 = h(
+    "span",
+    { class: "choice map-zoom", role: "group", "aria-label": "near and far" },
+    button("map-zoom", "-1", "+", "nearer (+)"),
+    button("map-zoom", "1", "−", "farther (−)"),
+    button("map-zoom", "0", "whole", "the whole head (0)")
+  );
+  const plain2 = (one) => {
+    one.classList.add("link");
+    return one;
+  };
+  return h(
+    "div",
+    { class: "map-tools head-tools" },
+    pools,
+    zoom2,
+    plain2(button("map-going", "", "go to …", "go to a query and a key (G)")),
+    plain2(
+      button("map-strongest", "", "strongest in view", "fly to the strongest link in view (S)")
+    ),
+    plain2(button("map-mark", "", "bookmark", "keep this place (B)"))
+  );
+}
+function goingPart({ state, size }) {
+  const { going: going2 } = state.map;
+  if (!going2) return null;
+  const field3 = (name, count2) => h(
+    "label",
+    {},
+    `${name} `,
+    h("input", {
+      type: "text",
+      "data-going": name,
+      value: going2[name],
+      placeholder: `0 … ${count2 - 1}, or a token`,
+      autocomplete: "off",
+      spellcheck: "false",
+      "aria-invalid": going2.wrong === name ? "true" : null,
+      "aria-describedby": going2.trouble ? "going-trouble" : null
+    })
+  );
+  return h(
+    "form",
+    { class: "map-going", "data-form": "map-go", "data-key": "going", novalidate: true },
+    field3("query", size.rows),
+    field3("key", size.keys),
+    h("button", { class: "plain" }, "Go"),
+    h(
+      "button",
+      { type: "button", class: "link", "data-act": "map-going", "data-arg": "close" },
+      "close"
+    ),
+    going2.trouble && h("p", { class: "trouble", id: "going-trouble", role: "alert" }, going2.trouble)
+  );
+}
+function headPickers({ state }) {
+  const { capture, stage, head: head2, batch, info } = state;
+  const { layers } = capture;
+  const select = (act, name, texts2, chosen2) => texts2.length > 1 && h(
+    "label",
+    { class: "compare" },
+    `${name} `,
+    h(
+      "select",
+      { "data-choose": act },
+      texts2.map((text, i) => h("option", { value: i, selected: i === chosen2 }, text))
+    )
+  );
+  const { heads, batch: texts } = info.sizes;
+  return h(
+    "span",
+    { class: "map-pickers" },
+    select(
+      "stage",
+      "layer",
+      layers.map(({ label }) => label),
+      stage
+    ),
+    select("head", "head", layers[stage].heads.slice(0, heads).map(String), head2),
+    select(
+      "batch",
+      "text",
+      Array.from({ length: texts }, (_, i) => String(i)),
+      batch
+    )
+  );
+}
+function mapLegend(scene) {
+  const { state } = scene;
+  const words2 = rampWords(scene);
+  const colors = heatColors(state.theme);
+  const ramp2 = h("span", { class: "heat-ramp", vars: { "--ramp": rampGradient(colors) } });
+  return h(
+    "div",
+    {
+      class: "heat-legend map-legend",
+      role: "group",
+      "aria-label": "legend",
+      "data-glance": "legend"
+    },
+    h(
+      "span",
+      { class: "heat-scale" },
+      h("span", {}, state.map.pool === "max" ? "strongest weight" : "share"),
+      ramp2
+    ),
+    h("span", { class: "ramp-ends" }, words2 ? `${words2[0]} … ${words2[1]}, log scale` : "log scale"),
+    swatch2("hidden", "hidden", colors),
+    swatch2("unknown", "not computed yet", colors),
+    scene.hasNaN && swatch2("NaN", "NaN", colors)
+  );
+}
+function swatch2(kind, words2, colors) {
+  const fill = { hidden: colors.hidden, NaN: colors.nan }[kind] ?? colors.paper;
+  return h(
+    "span",
+    { class: "heat-swatch" },
+    h("i", { class: `map-${kind}`, vars: { "--fill": fill, "--hatch": colors.hatch } }),
+    words2
+  );
+}
+var STEP3 = 0.1;
+function rangePart({ state }) {
+  const [low, high] = state.map.range;
+  const end = (which, value, say) => h("input", {
+    type: "range",
+    min: 0,
+    max: 100,
+    step: STEP3,
+    value,
+    "data-range": which,
+    "aria-label": say,
+    "aria-valuetext": `${value} %`
+  });
+  return h(
+    "div",
+    {
+      class: "map-range",
+      role: "group",
+      "aria-label": "range of the colours",
+      "data-glance": "range"
+    },
+    h("span", {}, "colours from"),
+    h("output", {}, `${low} %`),
+    h(
+      "span",
+      { class: "two-ended", vars: { "--low": `${low}%`, "--high": `${high}%` } },
+      end("low", low, "least: so many percent of the cells in view lie below"),
+      end("high", high, "most: so many percent of the cells in view lie below")
+    ),
+    h("output", {}, `${high} %`),
+    h("span", {}, "of the cells in view"),
+    state.map.range.join() !== "0,100" && h(
+      "button",
+      { type: "button", class: "link", "data-act": "map-range", "data-arg": "all" },
+      "all"
+    )
+  );
+}
+
+// src/table_part.js
+var PICTURE = 48;
+var [SHORTLY, MINUTE, HOUR] = [2, 90, 5400];
+var rowArg = ({ stage, head: head2 }) => `${stage}.${head2}`;
+function tableMain(scene) {
+  return h(
+    "main",
+    { "data-key": "table", class: "heads table-view" },
+    h(
+      "section",
+      { class: "table-part", "aria-labelledby": "table-title" },
+      h("div", { class: "titled" }, h("h2", { id: "table-title" }, titleOf2(scene)), tools(scene)),
+      progressLine(scene),
+      h(
+        "div",
+        { class: "table-scroll panel", "data-key": "rows" },
+        h(
+          "table",
+          { class: "heads-table", "aria-labelledby": "table-title" },
+          h("thead", {}, headRow(scene)),
+          h("tbody", {}, bodyRows(scene))
+        )
+      ),
+      h("p", { class: "quiet table-note" }, noteOf(scene))
+    )
+  );
+}
+function titleOf2({ rows, state }) {
+  const layer = state.table.layer === null ? null : state.capture.layers[state.table.layer];
+  const heads = `${rows.length.toLocaleString("en")} head${rows.length === 1 ? "" : "s"}`;
+  return layer ? `${heads} of ${readable(layer.label)}` : `All ${heads} at a glance`;
+}
+function noteOf({ by }) {
+  const pictures = "Each picture shows its largest weights: queries down, keys across.";
+  return `Open a head by its name. ${pictures}${by ? ` Computed by ${by}.` : ""}`;
+}
+function tools({ state, progress }) {
+  return h(
+    "div",
+    { class: "switches table-tools" },
+    textField(state),
+    layerChoice(state),
+    h(
+      "button",
+      {
+        type: "button",
+        class: "link",
+        "data-act": "save-table",
+        disabled: progress.done === 0,
+        title: "the rows as they stand, for a spreadsheet"
+      },
+      "save CSV"
+    )
+  );
+}
+function textField({ batch, info: { sizes } }) {
+  if (sizes.batch < 2) return null;
+  const most = sizes.batch - 1;
+  const field3 = { type: "number", min: 0, max: most, step: 1, value: batch };
+  return h(
+    "label",
+    { class: "compare" },
+    "text ",
+    h("input", { ...field3, "data-change": "batch" }),
+    ` of 0 … ${most}`
+  );
+}
+function layerChoice({ capture: { layers }, table: table6 }) {
+  if (layers.length < 2) return null;
+  const option = (stage, word2) => h("option", { value: stage ?? "", selected: table6.layer === stage }, word2);
+  return h(
+    "label",
+    { class: "compare" },
+    "layer ",
+    h(
+      "select",
+      { "data-choose": "table-layer" },
+      option(null, "all"),
+      layers.map((layer, stage) => option(stage, readable(layer.label)))
+    )
+  );
+}
+function progressLine({ progress, state }) {
+  const { done, of, part, seconds } = progress;
+  if (done >= of) {
+    const words3 = `All ${of} heads are worked out.`;
+    return h("p", { class: "table-progress quiet", "data-key": "all" }, words3);
+  }
+  const { paused } = state.table;
+  const left3 = seconds === null || paused ? "" : `, ${timeWords(seconds)}`;
+  const words2 = `${done} of ${of} heads${paused ? ", held" : left3}`;
+  return h(
+    "p",
+    { class: "table-progress", "data-key": "some" },
+    h("progress", { max: 1, value: part, "aria-label": "heads that are worked out" }),
+    h("span", { class: "quiet" }, words2),
+    h(
+      "button",
+      { type: "button", class: "link", "data-act": "pause-table", "aria-pressed": String(paused) },
+      paused ? "go on" : "hold"
+    )
+  );
+}
+function timeWords(seconds) {
+  if (seconds < SHORTLY) return "a moment left";
+  if (seconds < MINUTE) return `about ${Math.ceil(seconds)} s left`;
+  if (seconds < HOUR) return `about ${Math.ceil(seconds / 60)} min left`;
+  return `about ${Math.ceil(seconds / 3600)} h left`;
+}
+function headRow({ columns, state, kinds }) {
+  const head2 = { id: BY_HEAD, word: "head", unit: "", means: "the order of the model" };
+  return h(
+    "tr",
+    {},
+    [head2, ...columns].map((column) => heading(column, state.table)),
+    kinds.length > 0 && h("th", { scope: "col", class: "kinds-cell", "data-key": "kinds" }, "of what is read")
+  );
+}
+function heading({ id, word: word2, unit, means }, { by, down }) {
+  const way = by !== id ? "" : down ? " ▼" : " ▲";
+  return h(
+    "th",
+    {
+      scope: "col",
+      "data-key": id,
+      class: id === BY_HEAD ? "name" : "",
+      "aria-sort": by === id ? down ? "descending" : "ascending" : null
+    },
+    h(
+      "button",
+      { type: "button", "data-act": "sort", "data-arg": id, title: means },
+      h(
+        "span",
+        {},
+        h("span", { class: id.startsWith("reads ") ? "whole" : "" }, swatch3(id), word2),
+        " ",
+        h(
+          "span",
+          { class: "whole" },
+          unit && h("small", {}, unit),
+          h("i", { class: "way", "aria-hidden": "true" }, way)
+        )
+      )
+    )
+  );
+}
+function swatch3(id) {
+  const kind = id === "first" ? "first token" : id.startsWith("reads ") ? id.slice(6) : "";
+  return kind && h("i", { class: `kind ${kindClass(kind)}` });
+}
+var kindClass = (kind) => `kind-${kind.replace(" ", "-")}`;
+function bodyRows(scene) {
+  const { rows, columns, state } = scene;
+  const shown = rows.some(({ at }) => rowArg(at) === state.table.at);
+  const stop = shown ? state.table.at : rows.length ? rowArg(rows[0].at) : "";
+  const tops = new Map(columns.map((column) => [column.id, topOf(rows, column)]));
+  const alike2 = `${columns.map(({ id }) => id)} ${[...tops.values()]} ${scene.kinds}`;
+  return rows.map((row) => {
+    const stops = rowArg(row.at) === stop;
+    const drawn = bodyRow(scene, row, tops, stops);
+    const own2 = `${row.part} ${row.summary !== null} ${stops} ${row.refused}`;
+    drawn.setAttribute("data-as", `${own2} ${alike2}`);
+    return drawn;
+  });
+}
+function topOf(rows, column) {
+  if (column.id !== "entropy" && column.id !== "distance") return 1;
+  return Math.max(...rows.map((row) => column.number(row) || 0)) || 1;
+}
+function bodyRow({ columns, kinds }, row, tops, stops) {
+  const arg = rowArg(row.at);
+  const name = `${readable(row.label)}, head ${row.number}`;
+  return h(
+    "tr",
+    { "data-key": arg, class: row.summary ? "" : "waiting" },
+    h(
+      "th",
+      { scope: "row", class: "name" },
+      h(
+        "button",
+        {
+          type: "button",
+          class: "row-open",
+          "data-act": "open-row",
+          "data-arg": arg,
+          tabindex: stops ? 0 : -1,
+          "aria-label": `open ${name}`
+        },
+        h("span", { class: "picture" }, h("canvas", { "data-row": arg })),
+        h(
+          "span",
+          { class: "words" },
+          h("bdi", {}, readable(row.label)),
+          h("b", {}, `head ${row.number}`)
+        )
+      )
+    ),
+    row.refused ? h("td", { class: "refused quiet", colspan: columns.length + 1 }, row.refused) : columns.map((column, i) => numberCell(row, column, tops.get(column.id) ?? 1, i === 0)),
+    !row.refused && kinds.length > 0 && h("td", { class: "kinds-cell" }, kindsBar(row))
+  );
+}
+function numberCell(row, column, top, first) {
+  const number2 = column.number(row);
+  if (number2 === void 0) {
+    const words2 = first && row.part > 0 ? `${Math.floor(100 * row.part)} %` : "";
+    return h("td", { class: "quiet" }, words2);
+  }
+  if (number2 === null) return h("td", { class: "quiet", title: "there is none" }, "–");
+  const share = Number.isFinite(number2) ? Math.max(0, Math.min(1, number2 / top)) : 0;
+  return h(
+    "td",
+    { class: "weight", vars: { "--w": share.toFixed(4) }, title: String(number2) },
+    column.id === "distance" ? distanceWord(number2) : rounded(number2)
+  );
+}
+var TENTHS = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+var distanceWord = (distance2) => Number.isFinite(distance2) ? TENTHS.format(distance2) : rounded(distance2);
+function kindsBar({ summary }) {
+  const groups = (summary?.groups ?? []).filter(({ share }) => share !== null && share > 0);
+  if (!groups.length) return null;
+  const words2 = groups.map(({ name, share }) => `${name} ${rounded(share ?? 0)}`).join(", ");
+  return h(
+    "span",
+    { class: "kinds", role: "img", "aria-label": words2, title: words2 },
+    groups.map(
+      ({ name, share }) => h("i", { class: kindClass(name), vars: { "--w": (share ?? 0).toFixed(4) } })
+    )
+  );
+}
+
+// src/profile_part.js
+var entropies = (list) => list && list.map(({ query, entropy }) => ({ at: query, number: entropy }));
+var LISTS2 = [
+  {
+    id: "received",
+    title: "Keys that receive most",
+    axis: "key",
+    unit: "received",
+    means: "the weights that all queries together give to a key",
+    act: "map-see-key",
+    lines: ({ top_received: list }) => list && list.map(({ key, received }) => ({ at: key, number: received }))
+  },
+  {
+    id: "lowest",
+    title: "Queries of lowest entropy",
+    axis: "query",
+    unit: "nats",
+    means: "near 0 one key gets all weight; among the queries that see two keys or more",
+    act: "map-see-query",
+    lines: ({ lowest_entropy: list }) => entropies(list)
+  },
+  {
+    id: "highest",
+    title: "Queries of highest entropy",
+    axis: "query",
+    unit: "nats",
+    means: "the weight is spread over many keys",
+    act: "map-see-query",
+    lines: ({ highest_entropy: list }) => entropies(list)
+  }
+];
+function profilePart(scene) {
+  const { profile } = scene;
+  const whole3 = profile?.top_received;
+  return h(
+    "section",
+    { class: "extremes", "data-key": "extremes", "aria-labelledby": "extremes-title" },
+    h("h2", { id: "extremes-title" }, "Extremes along the axes"),
+    whole3 ? LISTS2.map((list, i) => extremes(scene, list, profile, i === 0)) : waitingLine(scene),
+    whole3 && h("p", { class: "quiet" }, `by ${profile.by}`)
+  );
+}
+var waitingLine = ({ profile }) => h("p", { class: "quiet", "data-glance": "extremes" }, waitingWords(profile));
+function waitingWords(profile) {
+  if (!profile) return "These lists come once the map is whole.";
+  const part = profile.of ? Math.floor(100 * profile.done / profile.of) : 0;
+  const left3 = profile.seconds_left === null ? "" : `, ${timeWords(profile.seconds_left)}`;
+  return `Working out what every key receives: ${part} %${left3}`;
+}
+function extremes({ queries, keys }, list, profile, open3) {
+  const lines = list.lines(profile) ?? [];
+  const { tokens } = list.axis === "key" ? keys : queries;
+  const most = Math.max(...lines.map(({ number: number2 }) => number2));
+  return h(
+    "details",
+    { "data-key": list.id, open: open3 },
+    h("summary", { title: list.means }, list.title),
+    lines.length ? table4(list, lines, tokens, most) : h("p", { class: "quiet" }, "there are none")
+  );
+}
+function table4({ axis: axis2, unit, title, act }, lines, tokens, most) {
+  const heads = ["token", axis2, unit].map((word2) => h("th", { scope: "col" }, word2));
+  return h(
+    "table",
+    { class: "reads", "aria-label": title },
+    h("thead", {}, h("tr", {}, heads)),
+    h(
+      "tbody",
+      {},
+      lines.map(
+        ({ at, number: number2 }, i) => h(
+          "tr",
+          { "data-key": String(at) },
+          h("th", { scope: "row" }, pick4(act, axis2, tokens, at, i === 0)),
+          h("td", { class: "so-far" }, positionWords(at)),
+          h(
+            "td",
+            {
+              class: "weight",
+              vars: { "--w": most > 0 ? (number2 / most).toFixed(4) : "0" },
+              title: String(number2)
+            },
+            rounded(number2)
+          )
+        )
+      )
+    )
+  );
+}
+function pick4(act, axis2, tokens, at, first) {
+  return h(
+    "button",
+    {
+      type: "button",
+      class: `chip ${colorClass(at)} later`,
+      "data-act": act,
+      "data-arg": at,
+      tabindex: first ? 0 : -1,
+      title: readable(tokens[at]),
+      "aria-label": `pick ${axis2} ${at}, ${shortName(tokens[at])}`
+    },
+    h("bdi", {}, shortName(tokens[at]))
+  );
+}
+
+// src/map_page.js
+function mapMain(scene, desk) {
+  const { state, layout, ledger } = scene;
+  return h(
+    "main",
+    { "data-key": "map", class: `map ${layout.beside ? "map-beside" : "map-below"}` },
+    mapPart(scene, desk),
+    h(
+      "div",
+      { class: "map-side", "data-key": "side" },
+      miniPart(scene),
+      tourPart(scene),
+      marksPart(scene),
+      listsPart(scene),
+      profilePart(scene)
+    ),
+    ledger && rowSteps(ledger, state)
+  );
+}
+var fileMain = () => h(
+  "main",
+  { "data-key": "no map", class: "map" },
+  h(
+    "p",
+    { class: "alone" },
+    "Maps and the table of all heads are worked out by the program, not by a file: run softlookup show on the capture."
+  )
+);
+function mapPart(scene, desk) {
+  const { state, size, refused } = scene;
+  const name = headName(state.capture, state);
+  return h(
+    "section",
+    { class: "map-part", "data-key": "map", "aria-labelledby": "map-title" },
+    h(
+      "div",
+      { class: "titled" },
+      h(
+        "h2",
+        { id: "map-title", class: "headline", tabindex: -1 },
+        `${name.charAt(0).toUpperCase()}${name.slice(1)}: ${positionWords(size.rows)} × ${positionWords(size.keys)} weights`
+      ),
+      headPickers(scene)
+    ),
+    mapTools(scene),
+    goingPart(scene),
+    readRow2(scene),
+    refused ? h("p", { class: "quiet panel waiting", "data-key": "refused" }, refused) : [figure2(scene), under2(scene, desk)]
+  );
+}
+function readRow2(scene) {
+  const { lock } = scene.state.map;
+  const act = (name, text, label) => h("button", { type: "button", class: "link", "data-act": name, title: label }, text);
+  return h(
+    "div",
+    { class: "pair-row" },
+    h("div", { class: `readout pair${lock ? " locked" : ""}`, id: "map-pair" }, readLine(scene)),
+    h(
+      "span",
+      { class: "read-acts" },
+      act(
+        "map-lock",
+        lock ? "let go" : "hold",
+        lock ? "let the read-out go (L)" : "hold the read-out (L)"
+      ),
+      act("map-pick", "pick", "pick this query and key: lists and steps (Enter)"),
+      act("copy", "copy", "copy the held pair as a line of a table (C)")
+    )
+  );
+}
+function readLine(scene) {
+  const { formula, exactly } = readWords(scene);
+  return h(
+    "span",
+    { "data-glance": "pair" },
+    h("span", { class: "formula" }, isolated(formula)),
+    formula && exactly ? " " : "",
+    h("span", { class: "exactly" }, isolated(exactly))
+  );
+}
+var picture = (what, props = {}) => h("canvas", { "data-map": what, ...props });
+function figure2(scene) {
+  const { box, names: names2, above, strip } = scene.layout;
+  const unseen = { "aria-hidden": "true" };
+  const vars = {
+    ...{ "--names": `${names2}px`, "--strip": `${strip}px`, "--above": `${above}px` },
+    ...{ "--width": `${box.width}px`, "--height": `${box.height}px` }
+  };
+  return h(
+    "div",
+    { class: "map-figure", "data-key": "figure", vars },
+    h(
+      "div",
+      { class: "heat-corner quiet", ...unseen },
+      h("span", {}, "key →"),
+      h("span", {}, "query ↓")
+    ),
+    picture("keys", { class: "map-labels", "data-axis": "keys", ...unseen }),
+    h("div", { class: "strip-name quiet" }, "entropy"),
+    picture("rows", { class: "map-labels", "data-axis": "rows", ...unseen }),
+    cells(scene),
+    picture("entropy", unseen),
+    h("div", { class: "strip-name quiet below" }, "received"),
+    picture("received", unseen)
+  );
+}
+var cells = ({ state }) => h(
+  "div",
+  {
+    class: "map-cells",
+    tabindex: 0,
+    role: "application",
+    "aria-label": `Map of ${headName(state.capture, state)}. Arrow keys move, plus and minus zoom, 0 shows the whole; L holds the pair at the centre, Enter picks it, G goes to a query and key.`,
+    "aria-describedby": "map-pair"
+  },
+  picture("cells"),
+  picture("lines")
+);
+function under2(scene, desk) {
+  const { info, state } = scene;
+  const building = info !== null && info.done < info.of && !info.refused;
+  const { paused } = state.map;
+  return h(
+    "div",
+    { class: "map-under", "data-key": "under" },
+    h(
+      "div",
+      { class: "map-progress" },
+      progressLine2(scene),
+      building && h(
+        "button",
+        { type: "button", class: "plain", "data-act": "map-pause", "data-key": "pause" },
+        paused ? "Continue" : "Pause"
+      )
+    ),
+    mapLegend(scene),
+    rangePart(scene),
+    stripLegends(scene, desk)
+  );
+}
+function progressLine2(scene) {
+  return h(
+    "p",
+    { class: "quiet", "data-glance": "progress" },
+    h("span", { class: "map-scale" }, scaleWords(scene)),
+    " · ",
+    h("span", { class: "map-built" }, isolated(progressWords(scene)))
+  );
+}
+function stripLegends({ place }, desk) {
+  const entropy = desk.profiles.strip(place, "queries");
+  const received = desk.profiles.strip(place, "keys");
+  const isKnown = (strip) => strip !== null && !strip.mean.every(Number.isNaN);
+  return h(
+    "div",
+    { class: "strip-legends", "data-glance": "strips" },
+    entropy && isKnown(entropy) && stripLegend("entropy of a query, nats", scaleOf2(entropy, false)),
+    received && isKnown(received) && stripLegend("received by a key", scaleOf2(received, true))
+  );
+}
+function miniPart(scene) {
+  const { width, height } = miniBox(scene);
+  return h(
+    "div",
+    { class: "map-mini-part", "data-key": "mini" },
+    h(
+      "div",
+      {
+        class: "map-mini",
+        title: "the whole head: click or drag to move the view",
+        "aria-hidden": "true",
+        vars: { "--width": `${width}px`, "--height": `${height}px` }
+      },
+      h("canvas", { "data-map": "mini" })
+    )
+  );
+}
+var mapGlanced = (scene, desk) => [
+  ["pair", readLine(scene)],
+  ["progress", progressLine2(scene)],
+  ["extremes", waitingLine(scene)],
+  ["legend", mapLegend(scene)],
+  ["range", rangePart(scene)],
+  ["strips", stripLegends(scene, desk)]
+];
+
+// src/map_live.js
+var REST2 = 220;
+var SAY = 700;
+var MapLife = class {
+  #frame = 0;
+  // of the next drawing; 0: none is due
+  #rest = 0;
+  #flights = 0;
+  #phase = "";
+  /** @param {Page} page */
+  constructor(page) {
+    this.page = page;
+    this.say = speaker(page.shadow);
+    const { failed, source } = page;
+    this.desk = new Desk({ call: source.call, changed: () => this.soon(), failed });
+    this.paint = createMapPainter(this.desk);
+    document.addEventListener("visibilitychange", () => this.soon());
+  }
+  /** What is shown; null in the other views.  @returns {MapScene | null} */
+  scene() {
+    const { state, source } = this.page;
+    const shown = state().view === "map" && !state().inFile;
+    return shown ? mapScene(state(), source, this.desk) : null;
+  }
+  /** Draw in the next frame. */
+  soon() {
+    this.#frame ||= requestAnimationFrame(() => {
+      this.#frame = 0;
+      const scene = this.scene();
+      if (scene && phaseOf(scene) !== this.#phase) this.page.update();
+      else this.draw();
+    });
+  }
+  /** Paint the canvases and what follows them, and ask for what is missing. */
+  draw() {
+    const { root, shadow } = this.page;
+    const scene = this.scene();
+    this.desk.see(this.page.state().offline ? null : scene);
+    this.say(scene);
+    if (!scene) {
+      delete root.dataset.map;
+      return;
+    }
+    this.#phase = phaseOf(scene);
+    for (const [name, node] of mapGlanced(scene, this.desk)) {
+      const there = shadow.querySelector(`[data-glance="${name}"]`);
+      if (there) patch(there, [...node.childNodes]);
+    }
+    this.paint(shadow, scene);
+    root.dataset.map = this.#rest || this.desk.busy || !scene.info ? "busy" : "settled";
+  }
+  /**
+   * Move the map: drawn in the next frame, written into the address once it rests. A movement stops
+   * a flight, unless it is a part of it.
+   * @param {Partial<MapState>} changes
+   * @param {number} [flight]
+   */
+  look(changes, flight) {
+    if (flight === void 0) this.#flights += 1;
+    else if (flight !== this.#flights) return;
+    const { root, state, set, update } = this.page;
+    set({ ...state(), map: { ...state().map, ...changes } });
+    root.dataset.map = "busy";
+    clearTimeout(this.#rest);
+    this.#rest = Number(
+      setTimeout(() => {
+        this.#rest = 0;
+        update();
+      }, REST2)
+    );
+    this.soon();
+  }
+  /** Begin a flight; any other ends. */
+  flight() {
+    this.#flights += 1;
+    return this.#flights;
+  }
+  /** @param {number} flight */
+  isFlying(flight) {
+    return flight === this.#flights;
+  }
+};
+var phaseOf = ({ info, profile, refused, level }) => [
+  info !== null,
+  info && info.done >= info.of,
+  profile !== null,
+  profile && profile.done >= profile.of,
+  refused,
+  level === 0
+].join(" ");
+function speaker(shadow) {
+  let waiting3 = 0;
+  let words2 = "";
+  const spoken = h("output", { class: "unseen", "aria-live": "polite", "data-say": "pair" });
+  return (scene) => {
+    if (!scene) {
+      spoken.remove();
+      return;
+    }
+    if (!spoken.isConnected) shadow.append(spoken);
+    const { formula, exactly } = readWords(scene);
+    const now = scene.at && exactly !== "…" ? `${formula} ${exactly}`.replaceAll(/[\u2068\u2069]/g, "") : "";
+    if (now === words2) return;
+    words2 = now;
+    clearTimeout(waiting3);
+    waiting3 = Number(
+      setTimeout(() => {
+        spoken.textContent = now;
+      }, SAY)
+    );
+  };
+}
+
+// src/prose.js
+function prose(text) {
+  return withMinus(text).split(/(?<=d)_([kv])\b/).map((part, i) => i % 2 ? h("sub", {}, part) : part);
+}
+
+// src/exercises.js
+function turnPart(state) {
+  const { turn } = state;
+  return h(
+    "section",
+    { class: "turn-part", "data-key": "turn", "aria-labelledby": "turn-title" },
+    h("h2", { id: "turn-title" }, "Your turn"),
+    checklist(state),
+    h(
+      "div",
+      { class: "panel turn", "data-key": `${turn.skill}${turn.seed}` },
+      turn.exercise ? question(turn, turn.exercise, state) : h("p", { class: "quiet" }, turn.trouble ?? "…")
+    )
+  );
+}
+function checklist({ lesson, solved, turn }) {
+  const all = solved.length === lesson.checklist.length;
+  return h(
+    "div",
+    { class: "checklist" },
+    h(
+      "ul",
+      {},
+      lesson.checklist.map(({ skill, text }) => {
+        const done = solved.includes(skill);
+        return h(
+          "li",
+          {},
+          h(
+            "button",
+            {
+              type: "button",
+              class: "skill",
+              "data-act": "skill",
+              "data-arg": skill,
+              "data-done": String(done),
+              "aria-current": skill === turn.skill ? "true" : null,
+              "aria-label": `${text} (${done ? "solved" : "not solved yet"})`
+            },
+            h("span", { class: "box", "aria-hidden": "true" }, done ? "✓" : ""),
+            h("span", {}, prose(text))
+          )
+        );
+      })
+    ),
+    all && h("p", { class: "quiet" }, "All four are solved: you can do attention by hand.")
+  );
+}
+function question(turn, exercise, state) {
+  const verdict = turn.verdict;
+  return h(
+    "form",
+    { "data-form": "answer", autocomplete: "off" },
+    h("p", { class: "question" }, prose(exercise.question)),
+    exercise.given.length > 0 && h(
+      "dl",
+      { class: "given" },
+      exercise.given.map(
+        ({ label, value }) => h("div", {}, h("dt", {}, prose(label)), h("dd", {}, prose(value)))
+      )
+    ),
+    exercise.kind === "choice" ? choices(turn, exercise) : fields(turn, exercise),
+    turn.trouble && h("p", { class: "trouble", role: "alert" }, turn.trouble),
+    h(
+      "div",
+      { class: "answer" },
+      h("button", { type: "submit", class: "main" }, "Check"),
+      h("button", { type: "button", class: "link", "data-act": "another" }, "another one")
+    ),
+    h("div", { role: "status", class: "verdict-box" }, verdict && verdictPart(verdict, state)),
+    h(
+      "details",
+      { class: "quiet", "data-key": "hint" },
+      h("summary", {}, "hint"),
+      prose(exercise.hint)
+    ),
+    h(
+      "p",
+      { class: "quiet" },
+      `Exercise ${exercise.number} of ${exercise.of} · skill: ${exercise.skill}`
+    )
+  );
+}
+function fields(turn, exercise) {
+  return h(
+    "div",
+    { class: "fields" },
+    exercise.fields.map(
+      ({ label }, i) => h(
+        "label",
+        {},
+        h("span", {}, prose(label)),
+        h("input", {
+          "data-field": i,
+          value: turn.typed[i] ?? "",
+          inputmode: "decimal",
+          autocomplete: "off",
+          spellcheck: "false",
+          "aria-invalid": turn.verdict && turn.verdict.fields[i] === false ? "true" : null
+        })
+      )
+    )
+  );
+}
+function choices(turn, exercise) {
+  return h(
+    "div",
+    { class: "choices", role: "radiogroup", "aria-label": "explanations" },
+    (exercise.choices ?? []).map(
+      ({ id, text }) => h(
+        "label",
+        {},
+        h("input", {
+          type: "radio",
+          name: "choice",
+          value: id,
+          "data-choice": id,
+          checked: turn.typed[0] === id
+        }),
+        h("span", {}, prose(text))
+      )
+    )
+  );
+}
+function verdictPart(verdict, state) {
+  const { lesson, solved, turn } = state;
+  if (verdict.correct && turn.revealed && !solved.includes(turn.skill)) return againPart();
+  const open3 = lesson.checklist.find(({ skill }) => !solved.includes(skill));
+  return h(
+    "div",
+    { class: verdict.correct ? "verdict right" : "verdict wrong" },
+    h("p", {}, h("b", {}, prose(verdict.verdict)), " ", prose(verdict.explanation)),
+    verdict.steps.length > 0 && h(
+      "ol",
+      { class: "right-step" },
+      verdict.steps.map((line4) => h("li", {}, prose(line4)))
+    ),
+    verdict.correct && open3 && h(
+      "button",
+      {
+        type: "button",
+        class: "plain",
+        "data-act": "skill",
+        "data-arg": open3.skill
+      },
+      "Next exercise"
+    )
+  );
+}
+function againPart() {
+  return h(
+    "div",
+    { class: "verdict right" },
+    h("p", {}, h("b", {}, "Right."), " Now with fresh numbers: then the box is ticked."),
+    h("button", { type: "button", class: "plain", "data-act": "another" }, "Fresh numbers")
+  );
+}
+
+// src/grid.js
+var WIDTH = 262;
+var NUMBER = 41;
+var LONGEST3 = 5;
+function gridPart(scene, lights) {
+  const { small: small2, tokens } = scene;
+  return h(
+    "section",
+    { class: "grid-part", "data-key": "grid", "aria-labelledby": "grid-title" },
+    h("h2", { id: "grid-title" }, "The weight grid: one row a query"),
+    pickers(scene),
+    table5(scene, lights),
+    legend(scene),
+    !small2 && h(
+      "p",
+      { class: "quiet" },
+      `${scene.gridRows.length} of ${tokens.length} queries, against the keys of the ledger.`
+    ),
+    isWhole2(scene) && h(
+      "p",
+      { class: "quiet whole" },
+      "All rows are in: this grid is the whole layer, every query against every key."
+    ),
+    isWhole2(scene) && hasLayer(scene) && h(
+      "button",
+      {
+        type: "button",
+        class: "plain",
+        "data-act": "layer",
+        "aria-pressed": String(scene.state.layer)
+      },
+      scene.state.layer ? "Hide all queries at once" : "All queries at once"
+    )
+  );
+}
+function legend({ small: small2, gridTop }) {
+  const end = small2 ? "1" : rounded(gridTop);
+  return h(
+    "div",
+    { class: "legend", "aria-hidden": "true" },
+    "0",
+    h("span", { class: "ramp" }),
+    h("span", { title: small2 ? null : "the largest weight shown" }, end)
+  );
+}
+function pickers({ state, small: small2, tokens }) {
+  const { batch_shape, sizes } = state.info;
+  const stages = state.capture.layers.length;
+  const batches = batch_shape.reduce((product, n) => product * n, 1);
+  const { heads } = state.capture.layers[state.stage];
+  const numbered = stages > 1 || heads.some((number2, i) => number2 !== i);
+  const fields2 = [
+    !small2 && field2("query", state.row, tokens.length, `query (0 … ${tokens.length - 1})`),
+    stages > 1 && chooser(
+      "stage",
+      "layer",
+      state.stage,
+      state.capture.layers.map((l) => l.label)
+    ),
+    sizes.heads > 1 && numbered && chooser(
+      "head",
+      "head",
+      state.head,
+      heads.map((number2) => `head ${number2}`)
+    ),
+    sizes.heads > 1 && !numbered && field2("head", state.head, sizes.heads, `head (0 … ${sizes.heads - 1})`),
+    batches > 1 && field2("batch", state.batch, batches, `batch entry (0 … ${batches - 1})`)
+  ].filter(Boolean);
+  return fields2.length ? h("div", { class: "pickers" }, fields2) : null;
+}
+function field2(name, value, size, label) {
+  return h(
+    "label",
+    {},
+    h("span", {}, label),
+    h("input", { type: "number", min: 0, max: size - 1, step: 1, value, "data-change": name })
+  );
+}
+function chooser(name, label, value, texts) {
+  const options = texts.map((text, i) => h("option", { value: i, selected: i === value }, text));
+  return h(
+    "label",
+    {},
+    h("span", {}, label),
+    h("select", { "data-choose": name, "aria-label": label }, options)
+  );
+}
+var chipPixels = (digits) => Math.ceil(digits * 7.8) + 14;
+var labelPixels = (digits) => Math.max(38, Math.min(92, chipPixels(digits) + 6));
+function measures({ tokens, keyTokens, gridRows, gridKeys }) {
+  const widest = (list, shown) => Math.max(0, ...shown.map((i) => chipBreadth(list, i)));
+  const names2 = labelPixels(widest(tokens, gridRows));
+  const room = (WIDTH - names2 - 3) / Math.max(1, gridKeys.length) - 3;
+  return {
+    names: names2,
+    written: room >= NUMBER,
+    upright: chipPixels(widest(keyTokens, gridKeys)) > room
+  };
+}
+function table5(scene, lights) {
+  const { tokens, keyTokens, gridRows, gridKeys, state } = scene;
+  const { names: names2, written: written2, upright } = measures(scene);
+  const rows = gridRows.map(
+    (row) => h(
+      "tr",
+      { class: row === state.row ? "picked" : "" },
+      h("th", { scope: "row" }, chip(tokens, row)),
+      gridKeys.map(
+        (key, c) => cell(scene, row, c, row === state.row && lights.has(`weight@${key}`), written2)
+      )
+    )
+  );
+  return h(
+    "div",
+    { class: "scroll" },
+    h(
+      "table",
+      {
+        class: `grid${written2 ? "" : " dense"}${upright ? " upright" : ""}`,
+        "aria-labelledby": "grid-title",
+        vars: { "--names": `${names2}px` }
+      },
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          h("td", {}),
+          gridKeys.map((key) => h("th", { scope: "col" }, chip(keyTokens, key)))
+        )
+      ),
+      h("tbody", {}, rows)
+    )
+  );
+}
+function cell(scene, row, c, lit, written2) {
+  const found = scene.gridCell(row, c);
+  const key = scene.gridKeys[c];
+  const names2 = `query ${tokenName(scene.tokens, row)}, key ${tokenName(scene.keyTokens, key)}`;
+  const props = { "data-act": "grid", "data-arg": `${row}:${key}` };
+  const light = lit ? " lit" : "";
+  if (!found)
+    return h("td", { ...props, class: "void", title: `${names2}: not worked out yet` }, "?");
+  if (!found.visible)
+    return h(
+      "td",
+      { ...props, class: "hatched", title: `${names2}: hidden` },
+      mark2("hidden", false)
+    );
+  const weight = found.weight;
+  const share = weight / scene.gridTop;
+  return h(
+    "td",
+    {
+      ...props,
+      class: `${rampClass(share)}${light}`,
+      title: `${names2}: ${rounded(weight)}`,
+      vars: { "--w": String(Number.isFinite(share) ? share : 0) }
+    },
+    weightMark(rounded(weight), written2)
+  );
+}
+function weightMark(text, written2) {
+  if (!written2 || breadth(text) <= LONGEST3) return mark2(text, written2);
+  return [h("span", { "aria-hidden": "true" }, "≈0"), mark2(text, false)];
+}
+var mark2 = (text, written2) => h("span", { class: written2 ? "" : "unseen" }, text);
 
 // src/layer.js
 function layerPart(scene) {
@@ -6053,9 +9289,9 @@ function productStep(scene, all) {
   const key = numbers.key[j];
   const terms2 = query.map((x, d) => `${bracketed(x)}·${bracketed(key[d])}`).join(" + ");
   const product = all[i].products[j];
-  const ask2 = `query ${tokenName(tokens, i)} · key ${tokenName(keyTokens, j)}`;
+  const ask3 = `query ${tokenName(tokens, i)} · key ${tokenName(keyTokens, j)}`;
   const write = evenly(all.flatMap((record) => record.products));
-  return step2(
+  return step3(
     "1",
     "Q · Kᵀ = scores",
     "Kᵀ is K turned on its side: the keys stand as columns, so that every query, a row of Q, meets every key. Row times column is one score; one matrix product makes them all.",
@@ -6072,7 +9308,7 @@ function productStep(scene, all) {
         { rows: names(scene, "q"), columns: names(scene, "k"), write, at: [i, j] }
       )
     ),
-    productLine(`${ask2} = ${terms2} = ${write(product)}`, product)
+    productLine(`${ask3} = ${terms2} = ${write(product)}`, product)
   );
 }
 function productLine(formula, product) {
@@ -6099,7 +9335,7 @@ function weightsStep(scene, all) {
     first.sink && "sink"
   ].filter(Boolean);
   const more = extras.length ? `, with ${extras.join(", ")}` : "";
-  return step2(
+  return step3(
     "2",
     "softmax of each row = weights",
     `Scores ${scaleText(first, scene.state.scaled)}${more}; then exp and ÷ sum, row by row. Each row is one whole.`,
@@ -6122,7 +9358,7 @@ function weightsStep(scene, all) {
 function outStep(scene, all) {
   const { numbers } = scene;
   if (!numbers) return null;
-  return step2(
+  return step3(
     "3",
     "weights · V = outputs",
     "Each row of weights blends the rows of V. That is the layer: as many outputs as queries, none waiting for another.",
@@ -6140,7 +9376,7 @@ function outStep(scene, all) {
     )
   );
 }
-function step2(number2, title, text, ...body2) {
+function step3(number2, title, text, ...body2) {
   return h(
     "div",
     { class: "layer-step" },
@@ -6213,8 +9449,8 @@ function contentsPart({ lesson, section }) {
 }
 function articlePart({ lesson, section }) {
   const index = Math.min(section, lesson.sections.length - 1);
-  const open2 = lesson.sections[index];
-  if (!open2) return null;
+  const open3 = lesson.sections[index];
+  if (!open3) return null;
   const turn = (arg, text, off) => h(
     "button",
     { type: "button", class: "link", "data-act": "section", "data-arg": arg, disabled: off },
@@ -6223,9 +9459,9 @@ function articlePart({ lesson, section }) {
   return h(
     "article",
     { class: "article-part", "data-key": "article", "aria-labelledby": "article-title" },
-    h("h2", { id: "article-title", class: "headline", tabindex: -1 }, prose(open2.title)),
-    open2.paragraphs.map((text) => h("p", {}, prose(text))),
-    open2.tables.map(figure2),
+    h("h2", { id: "article-title", class: "headline", tabindex: -1 }, prose(open3.title)),
+    open3.paragraphs.map((text) => h("p", {}, prose(text))),
+    open3.tables.map(figure3),
     h(
       "div",
       { class: "turns" },
@@ -6235,8 +9471,8 @@ function articlePart({ lesson, section }) {
     )
   );
 }
-function figure2(table4) {
-  const rows = table4.rows.map(
+function figure3(table6) {
+  const rows = table6.rows.map(
     (row) => h(
       "tr",
       {},
@@ -6251,14 +9487,14 @@ function figure2(table4) {
     h(
       "table",
       { class: "figures" },
-      h("caption", {}, prose(table4.caption)),
+      h("caption", {}, prose(table6.caption)),
       h(
         "thead",
         {},
         h(
           "tr",
           {},
-          table4.columns.map((name) => h("th", { scope: "col" }, prose(name)))
+          table6.columns.map((name) => h("th", { scope: "col" }, prose(name)))
         )
       ),
       h("tbody", {}, rows)
@@ -6288,7 +9524,7 @@ function tokensTable(scene, lights) {
     { class: "tokens-part", "data-key": "tokens", "aria-labelledby": "tokens-title" },
     h("h2", { id: "tokens-title" }, state.info.editable ? "Tokens (click to edit)" : "Tokens"),
     numbers ? editableTables(scene, lights) : recordTables(scene, lights),
-    state.info.editable ? tools(scene, edited) : h("p", { class: "quiet" }, state.info.editable_reason ?? ""),
+    state.info.editable ? tools2(scene, edited) : h("p", { class: "quiet" }, state.info.editable_reason ?? ""),
     state.trouble && h("p", { class: "trouble", role: "alert" }, state.trouble),
     h("p", { class: "quiet say" }, sayOf(scene))
   );
@@ -6340,22 +9576,22 @@ function tableOf(label, sides, lines, stacked) {
   );
 }
 var cellOf3 = ({ lit, parts }) => h("td", { class: lit ? "lit" : "" }, parts);
-function besideBody({ picked: picked2, name, cells }) {
+function besideBody({ picked: picked2, name, cells: cells2 }) {
   return h(
     "tbody",
     {},
-    h("tr", { class: picked2 ? "picked" : "" }, h("th", { scope: "row" }, name), cells.map(cellOf3))
+    h("tr", { class: picked2 ? "picked" : "" }, h("th", { scope: "row" }, name), cells2.map(cellOf3))
   );
 }
-function stackedBody({ picked: picked2, name, cells }) {
+function stackedBody({ picked: picked2, name, cells: cells2 }) {
   return h(
     "tbody",
     {},
-    cells.map(
+    cells2.map(
       (cell2, i) => h(
         "tr",
         { class: picked2 ? "picked" : "" },
-        i === 0 ? h("th", { scope: "rowgroup", rowspan: cells.length }, name) : null,
+        i === 0 ? h("th", { scope: "rowgroup", rowspan: cells2.length }, name) : null,
         h("th", { scope: "row", class: "side" }, cell2.side),
         cellOf3(cell2)
       )
@@ -6419,12 +9655,12 @@ function number({ state }, spot, x, tokens) {
     short(x)
   );
 }
-function tools({ state, paired, numbers, tokens, keyTokens }, edited) {
+function tools2({ state, paired, numbers, tokens, keyTokens }, edited) {
   if (!numbers) return null;
   const { side, row } = state.spot;
   const names2 = paired || side === "query" ? tokens : keyTokens;
   const name = row < names2.length ? tokenName(names2, row) : "";
-  const adds = paired ? [button("add", "query", "add a token")] : [button("add", "query", "add a query"), button("add", "key", "add a key")];
+  const adds = paired ? [button2("add", "query", "add a token")] : [button2("add", "query", "add a query"), button2("add", "key", "add a key")];
   return h(
     "div",
     { class: "tools" },
@@ -6432,8 +9668,8 @@ function tools({ state, paired, numbers, tokens, keyTokens }, edited) {
       "div",
       {},
       adds,
-      button("rename", "", `rename ${name}`),
-      button("remove", "", `remove ${name}`)
+      button2("rename", "", `rename ${name}`),
+      button2("remove", "", `remove ${name}`)
     ),
     h(
       "div",
@@ -6441,10 +9677,10 @@ function tools({ state, paired, numbers, tokens, keyTokens }, edited) {
       stepper("head_dim", "d_k", "query and key", numbers.query[0]?.length ?? 0),
       stepper("value_dim", "d_v", "value", numbers.value[0]?.length ?? 0)
     ),
-    edited && h("div", {}, button("reset", "", "reset: back to the numbers as they came"))
+    edited && h("div", {}, button2("reset", "", "reset: back to the numbers as they came"))
   );
 }
-function button(act, arg, text) {
+function button2(act, arg, text) {
   return h(
     "button",
     { type: "button", class: "link", "data-act": act, "data-arg": arg, "data-key": act + arg },
@@ -6500,6 +9736,15 @@ function headsView(scene) {
   const { state } = scene;
   return [header(state), ...notices(state), headsMain(scene), headsFooter()];
 }
+function mapView(scene, desk) {
+  const { state } = scene;
+  return [header(state), ...notices(state), mapMain(scene, desk), mapFooter()];
+}
+function tableView(scene) {
+  const { state } = scene;
+  return [header(state), ...notices(state), tableMain(scene), tableFooter()];
+}
+var noMapView = (state) => [header(state), ...notices(state), fileMain()];
 function pageView(scene) {
   const { state } = scene;
   if (!scene.tokens.length) {
@@ -6545,10 +9790,10 @@ function litBy(scene) {
 function createPainter() {
   const painted = /* @__PURE__ */ new WeakMap();
   const themes = {};
-  const isNew = (canvas, picture) => {
+  const isNew = (canvas, picture2) => {
     const before2 = painted.get(canvas);
-    painted.set(canvas, picture);
-    return !before2 || before2.some((part, i) => !Object.is(part, picture[i]));
+    painted.set(canvas, picture2);
+    return !before2 || before2.some((part, i) => !Object.is(part, picture2[i]));
   };
   return (shadow, scene, only3) => {
     const { theme } = scene.state;
@@ -6573,11 +9818,11 @@ function workOf(studio, kind, which) {
     scene.picked?.[0] ?? null,
     scene.state.key === null ? null : scene.picked?.[1] ?? null
   ];
-  const range2 = rangeIn(scene);
+  const range3 = rangeIn(scene);
   if (kind === "grid") {
     return {
-      picture: [grid2, cell2, range2.high],
-      paint: (canvas) => paintGrid(canvas, grid2, { cell: cell2, range: range2, colors })
+      picture: [grid2, cell2, range3.high],
+      paint: (canvas) => paintGrid(canvas, grid2, { cell: cell2, range: range3, colors })
     };
   }
   if (kind === "lines") {
@@ -6614,8 +9859,8 @@ function thumbWork({ scene, layout, colors }, which) {
     picture: [values, markRow, state.first, layout.thumb],
     paint: (canvas) => {
       const cell2 = layout.thumb / Math.max(rows, columns);
-      const range2 = thumbRange(values, columns, state.first);
-      paintThumbnail(canvas, values, rows, columns, { markRow, colors, range: range2, cell: cell2 });
+      const range3 = thumbRange(values, columns, state.first);
+      paintThumbnail(canvas, values, rows, columns, { markRow, colors, range: range3, cell: cell2 });
     }
   };
 }
@@ -6628,8 +9873,9 @@ function thumbRange(values, columns, first) {
 }
 
 // src/place.js
-function placeOf2({ capture, view, open: open2, stage, head: head2 }) {
-  const at = view === "steps" || open2 ? `${stage}.${head2}` : "all";
+function placeOf2({ capture, view, open: open3, stage, head: head2 }) {
+  const one = view === "heads" ? open3 : view !== "table";
+  const at = one ? `${stage}.${head2}` : "all";
   return `${capture.capture} ${view} ${at}`;
 }
 function writeHash(state) {
@@ -6646,13 +9892,54 @@ function writeHash(state) {
   }
 }
 var readHash = () => location.hash;
-function followHash(moved2) {
-  const follow3 = () => moved2(location.hash);
+function followHash(moved3) {
+  const follow3 = () => moved3(location.hash);
   addEventListener("hashchange", follow3);
   return () => removeEventListener("hashchange", follow3);
 }
 
+// src/table_painter.js
+function createTablePainter() {
+  const painted = /* @__PURE__ */ new WeakMap();
+  const themes = {};
+  return (shadow, { rows, state: { theme } }) => {
+    const colors = themes[theme] ??= heatColors(theme);
+    const canvases = new Map(
+      [...shadow.querySelectorAll("canvas[data-row]")].map((canvas) => [
+        canvas.getAttribute("data-row"),
+        /** @type {HTMLCanvasElement} */
+        canvas
+      ])
+    );
+    for (const { at, picture: picture2, summary } of rows) {
+      const canvas = canvases.get(rowArg(at));
+      if (!canvas || !picture2 || !summary) continue;
+      const now = [theme, devicePixelRatio, picture2];
+      if (painted.get(canvas)?.every((part, i) => Object.is(part, now[i]))) continue;
+      painted.set(canvas, now);
+      const cell2 = PICTURE / Math.max(summary.rows, summary.columns);
+      const range3 = { low: 0, high: largest3(picture2) };
+      paintThumbnail(canvas, picture2, summary.rows, summary.columns, { colors, range: range3, cell: cell2 });
+    }
+  };
+}
+function heldRow(shadow) {
+  const held2 = shadow.activeElement;
+  const at = held2?.matches(".row-open") ? held2.getAttribute("data-arg") : null;
+  return () => {
+    if (at === null || shadow.activeElement === held2) return;
+    const now = shadow.querySelector(`.row-open[data-arg="${at}"]`);
+    if (now instanceof HTMLElement) now.focus({ preventScroll: true });
+  };
+}
+function largest3(values) {
+  let most = 0;
+  for (const value of values) if (value > most) most = value;
+  return most || 1;
+}
+
 // src/live_page.js
+var PACE = 150;
 var FOCUS = (
   /** @type {Record<string, string[]>} */
   {
@@ -6667,41 +9954,87 @@ var FOCUS = (
     cells: [".heat-cells"],
     steps: ["table.ledger [tabindex='0']", "#ledger-title"],
     thumb: [".thumb[tabindex='0']"],
-    piece: [".piece[tabindex='0']"]
+    piece: [".piece[tabindex='0']"],
+    map: [".map-cells"],
+    row: [".row-open[tabindex='0']"],
+    going: ["input[data-going]"]
   }
 );
 function livePage(root, shadow, page, source, first) {
   let state = first;
-  let waiting2 = 0;
+  let waiting3 = 0;
+  let pause = 0;
   const paint = createPainter();
-  const heads = () => state.view === "heads" ? headsScene(state, source) : null;
-  const scene = () => heads()?.ledger ?? sceneOf(state, source);
+  const paintTable = createTablePainter();
+  const life = new MapLife({
+    ...{ root, shadow, source, state: () => state, update: () => update({}) },
+    set: (next2) => state = next2,
+    failed: (error) => update({ offline: sentenceOf(error) })
+  });
+  const scenes = scenesOf(() => state, source, life);
+  const { heads, table: table6 } = scenes;
   const wait = async (promise) => {
-    waiting2++;
+    waiting3++;
     root.dataset.state = "loading";
     const asked2 = promise.then(() => null, sentenceOf);
-    update({ offline: await asked2.finally(() => waiting2--) });
+    const offline = await asked2.finally(() => waiting3--);
+    const steps = offline || state.offline ? [] : tableSteps(state, source);
+    if (!steps.length) {
+      update({ offline });
+      return;
+    }
+    ask3(steps);
+    pause ||= Number(setTimeout(() => update({}), PACE));
+  };
+  const ask3 = (needs) => {
+    for (const [op, args] of needs)
+      if (!source.has(op, args) && !source.asking(op, args)) void wait(source.need(op, args));
   };
   const update = ({ focus, ...changes }) => {
     state = settled(state, changes);
+    clearTimeout(pause);
+    pause = 0;
+    const { nodes, needs } = scenes.view();
+    const found = heldRow(shadow);
+    patch(page, nodes);
+    found();
     const drawn = heads();
-    patch(page, drawn ? headsView(drawn) : pageView(sceneOf(state, source)));
     if (drawn) paint(shadow, drawn);
+    const tabled = table6();
+    if (tabled) paintTable(shadow, tabled);
+    life.draw();
     markEdges(shadow);
-    root.dataset.state = waiting2 ? "loading" : "ready";
+    root.dataset.state = waiting3 ? "loading" : "ready";
     if (!state.going) announce(root, state);
-    const needs = drawn ? headNeeds(drawn, source) : needsOf(sceneOf(state, source));
-    for (const [op, args] of state.offline ? [] : needs) {
-      if (!source.has(op, args) && !source.asking(op, args)) void wait(source.need(op, args));
-    }
+    ask3(state.offline ? [] : needs);
     if (focus) focusOn(shadow, focus);
   };
   const glance = (changes) => {
     state = { ...state, ...changes };
     const drawn = heads();
     if (drawn) follow2(shadow, drawn, paint);
+    else if (state.view === "map") life.soon();
   };
-  return { state: () => state, scene, heads, update, glance, wait };
+  return { ...scenes, life, state: () => state, update, glance, wait };
+}
+function scenesOf(state, source, life) {
+  const heads = () => state().view === "heads" ? headsScene(state(), source) : null;
+  const table6 = () => isTable(state()) ? tableScene(state(), source) : null;
+  const map = () => life.scene();
+  const scene = () => heads()?.ledger ?? map()?.ledger ?? sceneOf(state(), source);
+  const view = () => {
+    const drawn = heads();
+    if (drawn) return { nodes: headsView(drawn), needs: headNeeds(drawn, source) };
+    const mapped = map();
+    if (mapped) return { nodes: mapView(mapped, life.desk), needs: mapNeeds(mapped) };
+    const tabled = table6();
+    if (tabled) return { nodes: tableView(tabled), needs: tableSteps(state(), source) };
+    if (state().view === "map" || state().view === "table")
+      return { nodes: noMapView(state()), needs: [] };
+    const stepped = sceneOf(state(), source);
+    return { nodes: pageView(stepped), needs: needsOf(stepped) };
+  };
+  return { heads, table: table6, map, scene, view };
 }
 function announce(root, state) {
   writeHash(state);
@@ -6746,6 +10079,76 @@ function bringUp(part) {
   const quick = !part.matches(".headline") || matchMedia("(prefers-reduced-motion)").matches;
   part.scrollIntoView({ block: "start", behavior: quick ? "auto" : "smooth" });
 }
+
+// src/map_style.js
+var MAP_CSS = `
+main.map { grid-template-columns: minmax(0, 1fr); gap: 18px 24px; padding-top: 14px; }
+main.map-beside { grid-template-columns: minmax(0, 1fr) 286px; }
+.map-beside .row-steps { grid-column: 1; } .map-beside .map-side { grid-area: 1 / 2 / span 2; }
+.map-beside { grid-template-rows: auto 1fr; }
+.map .headline { font-size: 19px; } .map-part { gap: 10px; }
+.map-pickers { display: flex; flex-wrap: wrap; gap: 6px 16px; margin-left: auto; }
+.map-pickers .compare { margin-left: 0; }
+.map-tools { gap: 8px 18px; } .map-tools .link { font-size: 13px; }
+.map-zoom button { min-width: 30px; text-align: center; }
+.map-going { display: flex; flex-wrap: wrap; gap: 8px 16px; align-items: center; font-size: 13px; color: var(--soft); }
+.map-going input { width: 15em; color: var(--ink); } .map-going .trouble { flex-basis: 100%; }
+.map .pair-row { align-items: stretch; } .map .readout.pair { user-select: text; overflow-wrap: anywhere; min-width: 0; }
+.map .readout.locked { border-color: var(--mark); }
+.read-acts { display: flex; flex-direction: column; justify-content: space-around; flex: none; font-size: 13px; line-height: 1.2; }
+.map { --mark: light-dark(#e0218a, #ff7ac0); }
+
+.map-figure { display: grid; grid-template-columns: var(--names) var(--width) var(--strip); grid-template-rows: var(--above) var(--height) var(--strip); gap: 3px; width: max-content; max-width: 100%; }
+.map-figure canvas { display: block; }
+.map-figure .heat-corner { padding-bottom: 4px; }
+.map-labels { cursor: pointer; }
+.map-cells { position: relative; width: var(--width); height: var(--height); cursor: crosshair; touch-action: none; overflow: hidden; user-select: none; outline: 1px solid var(--line); }
+.map-cells canvas { position: absolute; inset: 0; }
+.map-cells:focus-visible { outline: 2px solid var(--focus); outline-offset: 1px; border-radius: 1px; }
+.map-figure .strip-name { padding: 0; }
+
+.map-under { display: flex; flex-direction: column; gap: 7px; }
+.map-progress { display: flex; flex-wrap: wrap; gap: 4px 14px; align-items: center; min-height: 30px; } .map-progress p { font-size: 13px; overflow-wrap: anywhere; }
+.map-progress .plain { font-size: 13px; padding: 2px 12px; } .map-scale { color: var(--ink); }
+.map-legend { gap: 4px 16px; }
+.map-legend .heat-ramp { width: 170px; }
+.heat-swatch i.map-hidden, .heat-swatch i.map-NaN { background: var(--fill); }
+.heat-swatch i.map-unknown { border: 1px solid var(--line); background: repeating-linear-gradient(45deg, var(--fill) 0 3px, var(--hatch) 3px 4.5px); }
+.map-range { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 9px; font-size: 12px; color: var(--soft); }
+.map-range output { min-width: 3.4em; text-align: center; color: var(--ink); }
+.two-ended { position: relative; width: 190px; height: 22px; display: inline-block; }
+.two-ended::before { content: ""; position: absolute; left: 8px; right: 8px; top: 9px; height: 4px; border-radius: 2px; background: linear-gradient(90deg, var(--line) var(--low), var(--edge) var(--low) var(--high), var(--line) var(--high)); }
+.two-ended input { position: absolute; inset: 0; width: 100%; height: 22px; margin: 0; padding: 0; border: 0; background: none; appearance: none; -webkit-appearance: none; pointer-events: none; }
+.two-ended input::-webkit-slider-runnable-track { background: none; }
+.two-ended input::-webkit-slider-thumb { -webkit-appearance: none; pointer-events: auto; width: 16px; height: 16px; border-radius: 50%; border: 1px solid var(--edge); background: var(--panel); cursor: ew-resize; }
+.two-ended input::-moz-range-thumb { pointer-events: auto; width: 14px; height: 14px; border-radius: 50%; border: 1px solid var(--edge); background: var(--panel); cursor: ew-resize; }
+.two-ended input::-moz-range-track { background: none; }
+.two-ended input:focus-visible { outline: none; } .two-ended input:focus-visible::-webkit-slider-thumb { outline: 2px solid var(--focus); outline-offset: 1px; }
+.two-ended input:focus-visible::-moz-range-thumb { outline: 2px solid var(--focus); }
+
+.map-side { display: flex; flex-direction: column; gap: 18px; min-width: 0; }
+.map-mini { width: var(--width); height: var(--height); cursor: move; touch-action: none; outline: 1px solid var(--line); } .map-mini canvas { display: block; }
+.map-marks ol { list-style: none; display: flex; flex-direction: column; gap: 4px; font-size: 13px; }
+.map-marks li { display: flex; gap: 8px; align-items: baseline; justify-content: space-between; } .map-marks li .link { min-width: 0; overflow-wrap: anywhere; }
+.map-tour .reads th[scope=row], .map-tour .reads thead th:first-child { width: 76%; } .map-tour .link { font-size: 13px; max-width: 100%; overflow: hidden; text-overflow: ellipsis; } .map-tour [aria-current] { color: var(--ink); font-weight: 600; }
+.map-lists { display: flex; flex-direction: column; gap: 20px; }
+.map-lists h2 { overflow-wrap: anywhere; }
+.map-lists .reads th[scope=row], .map-lists .reads thead th:first-child { width: 44%; }
+
+@media (max-width: 1079px) {
+  .map-side { flex-flow: row wrap; align-items: flex-start; gap: 20px 32px; } .map-side > * { flex: 1 1 240px; } .map-side .map-mini-part { flex: none; }
+}
+@media (max-width: 859px) {
+  main.map { display: flex; } .map-pickers { margin-left: 0; }
+  .map .pair-row { flex-direction: column; gap: 6px; } .map .pair-row .readout { flex-basis: auto; } .read-acts { flex-direction: row; justify-content: flex-start; gap: 18px; }
+}
+@media (max-width: 599px) {
+  header .acts { flex: 0 1 auto; flex-wrap: wrap; gap: 6px 12px; }
+  .map-tools { gap: 8px 12px; } .map-going input { width: 11em; } .map .readout.pair { height: 118px; }
+}
+@media (pointer: coarse) { .map-tools .link, .read-acts .link { padding: 6px 0; } .two-ended input::-webkit-slider-thumb { width: 24px; height: 24px; } }
+@media (forced-colors: active) { .map canvas, .map .heat-swatch i { forced-color-adjust: none; } .two-ended::before { background: CanvasText; } }
+`;
 
 // src/style_figures.js
 var FIGURES_CSS = `
@@ -6891,6 +10294,107 @@ table.grid { width: 100%; border-collapse: separate; border-spacing: 3px; table-
   .ledger .lit, .tokens .lit, .matrix td.lit { outline: 1px dashed Highlight; outline-offset: -2px; }
   .bar { background: CanvasText; } .filled, .ramp { forced-color-adjust: none; }
   .choice button[aria-pressed=true] { text-decoration: underline; }
+}
+`;
+
+// src/table_actions.js
+function sort({ state: { table: table6 } }, by) {
+  if (!isColumn(by)) return {};
+  const down = table6.by === by ? !table6.down : by !== BY_HEAD;
+  return { table: { ...table6, by, down } };
+}
+function move3({ rows, state: { table: table6 } }, way) {
+  const [dy, dx] = jump(way);
+  const at = Math.max(0, rows.findIndex((row2) => rowArg(row2.at) === table6.at));
+  const step4 = dy || (Number.isFinite(dx) ? 0 : dx);
+  const row = rows[Math.max(0, Math.min(at + step4, rows.length - 1))];
+  return row ? { table: { ...table6, at: rowArg(row.at) }, focus: "row" } : {};
+}
+function open2({ state }, argument) {
+  const [stage, head2] = argument.split(".").map(Number);
+  const { capture, table: table6 } = state;
+  const at = { stage, head: head2 };
+  const view = isLong(capture, stage) ? "map" : "heads";
+  return {
+    ...at,
+    view,
+    open: true,
+    thumb: at,
+    average: "none",
+    compare: null,
+    table: { ...table6, at: argument },
+    hover: null,
+    point: null,
+    focus: "top"
+  };
+}
+var TABLE_ACTIONS = {
+  sort,
+  "open-row": open2,
+  "row-move": move3,
+  "pause-table": ({ state: { table: table6 } }) => ({ table: { ...table6, paused: !table6.paused } }),
+  "table-layer": ({ state: { table: table6 } }, stage) => ({
+    table: { ...table6, layer: stage === "" ? null : Number(stage) }
+  })
+};
+
+// src/table_style.js
+var TABLE_CSS = `
+main.table-view { grid-template-columns: minmax(0, 1fr); }
+.table-part { gap: 12px; }
+.table-view .titled h2 { font-size: 19px; color: var(--ink); font-weight: 650; letter-spacing: -.01em; }
+.table-tools { flex-wrap: wrap; } .table-tools .compare { margin-left: 0; } .table-tools input { width: 64px; padding: 1px 6px; }
+.table-progress { display: flex; flex-wrap: wrap; gap: 6px 14px; align-items: center; min-height: 24px; font-size: 14px; }
+.table-progress progress { width: 220px; height: 8px; appearance: none; -webkit-appearance: none; border: 0; border-radius: 4px; overflow: hidden; background: var(--line); }
+.table-progress progress::-webkit-progress-bar { background: var(--line); }
+.table-progress progress::-webkit-progress-value { background: var(--focus); }
+.table-progress progress::-moz-progress-bar { background: var(--focus); }
+.table-scroll { overflow: auto; max-height: max(420px, calc(100vh - 226px)); overscroll-behavior: contain; scroll-padding: 64px 0 8px 190px; }
+.heads-table { border-collapse: separate; border-spacing: 0; width: 100%; font-size: 14px; }
+.heads-table th, .heads-table td { padding: 3px 10px; text-align: right; font-weight: 400; white-space: nowrap; border-bottom: 1px solid var(--line); }
+.heads-table tbody tr:last-child > * { border-bottom: 0; }
+.heads-table thead th { position: sticky; top: 0; z-index: 2; background: var(--panel); color: var(--soft); font-size: 13px; padding: 0; vertical-align: bottom; }
+.heads-table thead button { display: flex; align-items: flex-end; justify-content: flex-end; width: 100%; min-height: 56px; padding: 8px 10px; white-space: normal; text-align: right; line-height: 1.25; }
+.heads-table thead button:hover { color: var(--ink); background: var(--faint); }
+.heads-table thead [aria-sort] button { color: var(--ink); font-weight: 600; }
+.heads-table thead .whole { white-space: nowrap; } .heads-table thead small { font-size: 11px; font-weight: 400; } .heads-table thead .way { font-style: normal; font-size: 10px; }
+.heads-table thead button:focus-visible { outline-offset: -2px; }
+.heads-table .name { position: sticky; left: 0; z-index: 1; background: var(--panel); text-align: left; border-right: 1px solid var(--line); padding-left: 8px; }
+.heads-table thead .name { z-index: 3; padding-left: 0; } .heads-table thead .name button { justify-content: flex-start; text-align: left; padding-left: 68px; }
+.row-open { display: flex; align-items: center; gap: 12px; width: 100%; min-width: 150px; border-radius: 4px; }
+.row-open .picture { flex: none; display: grid; place-items: center; width: 48px; height: 48px; background: var(--faint); border-radius: 2px; }
+.row-open canvas { display: block; }
+.row-open .words { display: flex; flex-direction: column; line-height: 1.3; min-width: 0; }
+.row-open bdi { max-width: 13em; overflow: hidden; text-overflow: ellipsis; color: var(--soft); font-size: 13px; } .row-open b { font-weight: 600; }
+.row-open:hover b { text-decoration: underline; text-underline-offset: 3px; }
+.heads-table tbody tr:hover > * { background: color-mix(in srgb, var(--faint) 70%, var(--panel)); }
+.heads-table .weight { position: relative; isolation: isolate; min-width: 82px; }
+.heads-table .weight::before { content: ""; position: absolute; z-index: -1; left: 6px; right: 6px; bottom: 9px; height: 3px; border-radius: 2px; background: linear-gradient(90deg, color-mix(in srgb, var(--focus) 60%, transparent) calc(100% * var(--w)), var(--line) 0); }
+.heads-table .refused { text-align: left; white-space: normal; max-width: 60ch; }
+.heads-table .kinds-cell { text-align: left; width: 176px; } .heads-table thead .kinds-cell { padding: 8px 10px; }
+.kinds { display: flex; width: 150px; height: 14px; border-radius: 3px; overflow: hidden; background: var(--line); }
+.kinds i { width: calc(100% * var(--w)); }
+i.kind { display: inline-block; width: 9px; height: 9px; border-radius: 2px; margin-right: 5px; }
+.kind-first-token { background: light-dark(#0072b2, #3b9ede); } .kind-special { background: #56b4e9; }
+.kind-punctuation { background: #e69f00; } .kind-spaces { background: #cc79a7; } .kind-words { background: light-dark(#009e73, #29b58c); }
+.table-note { font-size: 13px; }
+
+.extremes { gap: 8px; } .extremes details { font-size: 14px; } .extremes summary { padding: 3px 0; width: auto; }
+.extremes summary:hover { text-decoration: underline; text-underline-offset: 3px; }
+.extremes .reads { margin: 2px 0 8px; } .extremes .reads th[scope=row], .extremes .reads thead th:first-child { width: 44%; }
+.extremes .quiet { font-size: 13px; }
+
+@media (max-width: 859px) {
+  .table-scroll { max-height: none; overscroll-behavior-y: auto; }
+  .row-open { min-width: 0; } .heads-table thead .name button { padding-left: 8px; }
+}
+@media (max-width: 599px) {
+  .row-open { flex-direction: column; align-items: flex-start; gap: 2px; padding: 4px 0; } .row-open bdi { max-width: 86px; }
+  .table-progress progress { width: 120px; }
+}
+@media (forced-colors: active) {
+  .row-open canvas, .kinds i, i.kind { forced-color-adjust: none; }
+  .heads-table .weight::before { background: none; border-bottom: 2px solid CanvasText; width: calc((100% - 12px) * var(--w)); right: auto; }
 }
 `;
 
@@ -7153,14 +10657,16 @@ dialog form { margin-top: 16px; }
 
 // src/main.js
 var OWN = "data-softlookup";
-function sheetOf(css) {
+function sheetOf2(css) {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(css);
   return sheet;
 }
 async function mount(root, host) {
   const shadow = root.attachShadow({ mode: "open" });
-  shadow.adoptedStyleSheets = [PAGE_CSS, FIGURES_CSS, HEAT_CSS, HEADS_CSS].map(sheetOf);
+  shadow.adoptedStyleSheets = [PAGE_CSS, FIGURES_CSS, HEAT_CSS, HEADS_CSS, MAP_CSS, TABLE_CSS].map(
+    sheetOf2
+  );
   const page = h("div", { class: "page" });
   shadow.append(page);
   root.dataset.state = "loading";
@@ -7176,21 +10682,32 @@ async function mount(root, host) {
 }
 async function captureOf(host) {
   const { json } = await host.call("info");
-  const named = captureIn(readHash());
-  const there = json.shelf.some(({ id }) => id === named);
-  if (!there || named === null || named === json.capture) return json;
-  return (await host.call("info", { capture: named })).json;
+  const named2 = captureIn(readHash());
+  const there = json.shelf.some(({ id }) => id === named2);
+  if (!there || named2 === null || named2 === json.capture) return json;
+  return (await host.call("info", { capture: named2 })).json;
 }
 function start(root, shadow, page, host, first) {
   const source = createSource(host, first.info.limits.ledger_keys);
   const dialogs = { help: helpDialog(), copy: copyDialog() };
   shadow.append(dialogs.help, dialogs.copy);
-  const sized2 = { room: root.clientWidth, tall: innerHeight, theme: themeNow(), inFile: host.inFile ?? false };
+  const sized2 = {
+    room: root.clientWidth,
+    tall: innerHeight,
+    theme: themeNow(),
+    inFile: host.inFile ?? false
+  };
   const live = livePage(root, shadow, page, source, { ...first, ...sized2 });
   const errand = errands({ ...live, source, dialogs });
   const act = (name, argument) => {
     const heads = name in HEAD_ACTIONS ? live.heads() : null;
+    const map = name.startsWith("map-") ? live.map() : null;
+    const table6 = name in TABLE_ACTIONS ? live.table() : null;
     if (name in errand) errand[name](argument);
+    else if (map && name in MAP_MOVES) live.life.look(MAP_MOVES[name](map, argument));
+    else if (map && name in MAP_ACTIONS)
+      live.update({ notice: "", ...MAP_ACTIONS[name](map, argument) });
+    else if (table6) live.update({ notice: "", ...TABLE_ACTIONS[name](table6, argument) });
     else if (heads) live.update({ notice: "", ...HEAD_ACTIONS[name](heads, argument) });
     else live.update({ notice: "", ...ACTIONS[name]?.(live.scene(), argument) });
   };
@@ -7229,7 +10746,7 @@ function followSize(root, { state, update }) {
 }
 var own = document.querySelector(`[${OWN}]`);
 if (own instanceof HTMLElement) {
-  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheetOf(DOCUMENT_CSS)];
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheetOf2(DOCUMENT_CSS)];
   void mount(own, staticHost() ?? httpHost());
   addEventListener("hashchange", () => {
     if (own.dataset.state === "refused") location.reload();

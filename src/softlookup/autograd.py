@@ -1,0 +1,122 @@
+"""The answer as a torch tensor, with gradients where an input requires them.
+
+torch is imported when the first tensor comes. The backward pass is a function of its own, so that
+differentiating it once more says what is missing.
+"""
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from softlookup.backends.registry import Backend
+from softlookup.errors import BackendError
+from softlookup.facts import Facts
+from softlookup.gradients import (
+    Gradients,
+    Residuals,
+    check_lse_grad,
+    check_out_grad,
+    restore,
+)
+from softlookup.pooling import Normaliser
+from softlookup.problem import Problem
+from softlookup.tensors import Tensors, is_tensor, tensor_of, view
+
+_NO_FACTS = Facts()
+
+
+def answer(problem: Problem, backend: Backend, tensors: Tensors) -> tuple[Any, Any]:
+    """Return out and lse as tensors; they carry gradients where `tensors` require them."""
+    import torch  # noqa: PLC0415 (whoever holds a tensor has it)
+
+    wanted = any(is_tensor(each) and each.requires_grad for each in tensors)
+    if wanted and torch.is_grad_enabled():
+        out, lse = _functions().attend.apply(*tensors, problem, backend)
+        return out, lse
+    found = backend.forward(problem, _NO_FACTS)
+    return tensor_of(problem.restore(found.out)), tensor_of(problem.restore(found.lse))
+
+
+class _Functions(NamedTuple):
+    attend: Any
+    pull: Any
+
+
+@cache
+def _functions() -> _Functions:
+    """Return the two functions; torch has to be there before they can be."""
+    import torch  # noqa: PLC0415 (as above)
+
+    class Pull(torch.autograd.Function):  # type: ignore[misc]
+        """The gradients of `Attend`; they have none themselves."""
+
+        @staticmethod
+        def forward(_: Any, how: "_Kept", out_grad: Any, lse_grad: Any, *given: Any) -> Any:
+            return how.pull(out_grad, lse_grad, Tensors(*given))
+
+        @staticmethod
+        def backward(_: Any, *__: Any) -> Any:
+            raise BackendError(
+                "create_graph",
+                "must not lead to a second derivative of a lookup; got one. Write the lookup out "
+                "in torch where its gradients have to be differentiated.",
+            )
+
+    class Attend(torch.autograd.Function):  # type: ignore[misc]
+        """out and lse of a lookup."""
+
+        @staticmethod
+        def forward(ctx: Any, *inputs: Any) -> Any:
+            *given, problem, backend = inputs
+            kept = backend.residuals(problem)
+            out, lse = (tensor_of(problem.restore(part)) for part in kept[:2])
+            tensors = (each if is_tensor(each) else None for each in given)
+            ctx.save_for_backward(*tensors, out, lse)
+            ctx.normaliser, ctx.problem, ctx.backend = kept.normaliser, problem, backend
+            ctx.set_materialize_grads(False)
+            return out, lse
+
+        @staticmethod
+        def backward(ctx: Any, out_grad: Any, lse_grad: Any) -> Any:
+            *given, out, lse = ctx.saved_tensors  # refused by torch where one was changed since
+            with_bias = ctx.needs_input_grad[Tensors._fields.index("bias")]
+            how = _Kept(ctx.problem, ctx.backend, out, lse, ctx.normaliser, with_bias)
+            return (*Pull.apply(how, out_grad, lse_grad, *given), None, None, None)
+
+    return _Functions(Attend, Pull)
+
+
+class _Kept(NamedTuple):
+    """What the backward pass needs beside the gradients that come in."""
+
+    problem: Problem
+    backend: Backend
+    out: Any
+    lse: Any
+    normaliser: Normaliser
+    with_bias: bool
+
+    def pull(self, out_grad: Any, lse_grad: Any, given: Tensors) -> tuple[Any, ...]:
+        """Return the gradients of query, key, value, bias and sinks; None for what has none."""
+        p = self.problem
+        rows = (p.batch, p.heads, p.q_len)
+        out = view(self.out.detach(), "out").reshape(*rows, p.value_dim)
+        lse = view(self.lse.detach(), "lse").reshape(rows)
+        grad, of_lse = _incoming(p, out_grad, lse_grad)
+        kept = Residuals(out, lse, self.normaliser)
+        found = self.backend.backward(p, kept, grad, of_lse, bias=self.with_bias)
+        return tuple(
+            tensor_of(part).reshape(each.shape) if part is not None and is_tensor(each) else None
+            for part, each in zip(restore(p, found), given[: len(Gradients._fields)], strict=True)
+        )
+
+
+def _incoming(problem: Problem, out_grad: Any, lse_grad: Any) -> tuple[Any, Any]:
+    """Return what comes in as arrays; None for an output that no loss reads."""
+    grad = None if lse_grad is None else view(lse_grad.detach(), "lse_grad")
+    of_lse = check_lse_grad(problem, grad)
+    if out_grad is None:
+        shape = (problem.batch, problem.heads, problem.q_len, problem.value_dim)
+        return np.broadcast_to(np.zeros((), problem.dtype), shape), of_lse
+    return check_out_grad(problem, view(out_grad.detach(), "out_grad")), of_lse

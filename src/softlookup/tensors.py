@@ -1,0 +1,104 @@
+"""Torch tensors seen as NumPy arrays and given back, without a copy and without importing torch.
+
+Whoever holds a tensor has torch loaded: it is found among the loaded modules, so that a caller
+without torch never pays for it. bfloat16 crosses as its bits.
+"""
+
+import sys
+from typing import Any, NamedTuple
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from softlookup.errors import DtypeError
+
+
+def is_tensor(thing: object) -> bool:
+    """Return whether `thing` is a torch tensor."""
+    torch = sys.modules.get("torch")
+    kind = getattr(torch, "Tensor", None)  # none while torch itself is being imported
+    return kind is not None and isinstance(thing, kind)
+
+
+def view(tensor: Any, argument: str) -> NDArray[Any]:
+    """Return the numbers of `tensor`, sharing its memory whatever its strides.
+
+    Raises
+    ------
+    DtypeError
+        Where they do not lie on the CPU as numbers that NumPy knows, or a gradient would be lost.
+    """
+    torch: Any = sys.modules["torch"]
+    if tensor.device.type != "cpu":
+        raise DtypeError(
+            argument,
+            f"must lie on the CPU; got a tensor on {tensor.device}. Pass {argument}.cpu().",
+        )
+    if tensor.requires_grad and torch.is_grad_enabled():
+        raise DtypeError(
+            argument,
+            "must not require grad, since none would reach it from here; got a tensor that does. "
+            f"Pass {argument}.detach().",
+        )
+    plain = tensor.detach().resolve_conj().resolve_neg()
+    try:
+        if plain.dtype == torch.bfloat16:
+            bits: NDArray[Any] = plain.view(torch.int16).numpy()
+            return bits.view(ml_dtypes.bfloat16)
+        array: NDArray[Any] = plain.numpy()
+    except (TypeError, RuntimeError) as error:
+        raise DtypeError(
+            argument,
+            f"must be a dense tensor of plain numbers; got {tensor.dtype} in {tensor.layout}. "
+            f"Convert it, e.g. {argument}.to_dense().float().",
+        ) from error
+    return array
+
+
+def tensor_of(array: NDArray[Any]) -> Any:
+    """Return a contiguous array as a tensor that shares its memory."""
+    torch: Any = sys.modules["torch"]
+    if array.dtype == ml_dtypes.bfloat16:
+        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(array)
+
+
+class Tensors(NamedTuple):
+    """What a lookup was given where its query is a tensor: there its gradients go.
+
+    Attributes
+    ----------
+    query, key, value, bias, sinks, mask
+        As in `Lookup`; no gradient goes to what is no tensor.
+    """
+
+    query: Any
+    key: Any
+    value: Any
+    bias: Any
+    sinks: Any
+    mask: Any
+
+    def detached(self) -> tuple[Any, ...]:
+        """Return them all without their history."""
+        return tuple(each.detach() if is_tensor(each) else each for each in self)
+
+    def one_head(self, head: int, group: int, batch: tuple[int, ...]) -> "Tensors":
+        """Return those of one query head of one batch entry, sharing memory and history."""
+        if self.query.ndim == 2:
+            return self
+        at, kv_at = (*batch, head), (*batch, head // max(group, 1))
+        key, value = (each[kv_at] if is_tensor(each) else None for each in (self.key, self.value))
+        bias, mask = (
+            _over_head(each, at) if is_tensor(each) else None for each in (self.bias, self.mask)
+        )
+        sinks = self.sinks[head : head + 1] if is_tensor(self.sinks) else None
+        return Tensors(self.query[at], key, value, bias, sinks, mask)
+
+
+def _over_head(overlay: Any, at: tuple[int, ...]) -> Any:
+    """Return the part of a mask or bias, broadcast to the right, over the head at `at`."""
+    lead = tuple(overlay.shape[:-2])
+    own = at[len(at) - len(lead) :]
+    return overlay[tuple(0 if n == 1 else i for n, i in zip(lead, own, strict=True))]

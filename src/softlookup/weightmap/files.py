@@ -1,0 +1,156 @@
+"""A weight map as a file: ``.safetensors``, read in place, and refused for any other lookup."""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softlookup.arrays import BFLOAT16, Array
+from softlookup.errors import FileError
+from softlookup.problem import Problem
+from softlookup.tensorfile import DAMAGED, read_tensors, write_tensors
+from softlookup.tokens import readable
+
+if TYPE_CHECKING:
+    from softlookup.options import Overlay
+    from softlookup.weightmap.bands import Bands
+
+ENTRY = "softlookup map"
+FORMAT = 1
+_DTYPES: Mapping[str, np.dtype[Any]] = MappingProxyType(
+    {
+        "F16": np.dtype(np.float16),
+        "BF16": BFLOAT16,
+        "F32": np.dtype(np.float32),
+        "F64": np.dtype(np.float64),
+        "U8": np.dtype(np.uint8),
+        "BOOL": np.dtype(np.bool_),
+    }
+)  # a capture's, too: what else it is can then be told
+_POOLS = (["max", "share"], ["max"], ["share"])
+_AT_ONCE = 2**24
+
+
+def fingerprint(problem: Problem) -> str:
+    """Return what tells one lookup from another: all that shapes its weights, in hexadecimals."""
+    digest = hashlib.blake2b(digest_size=16)
+    left = json.dumps([str(problem.dtype), problem.causal, problem.window, problem.scale.hex(),
+                       None if problem.softcap is None else problem.softcap.hex()])  # fmt: skip
+    digest.update(left.encode())
+    placed = problem.causal or problem.window is not None  # else positions shape nothing
+    offset = problem.q_offset if placed else None
+    for array in (problem.query[0, 0], problem.key[0, 0], offset, problem.kv_lens,
+                  problem.sinks, _laid_over(problem.mask), _laid_over(problem.bias)):  # fmt: skip
+        _take_in(digest, array)
+    return digest.hexdigest()
+
+
+def _laid_over(overlay: "Overlay | None") -> Array | None:
+    return None if overlay is None else overlay.array[overlay.entry[0], 0]
+
+
+def _take_in(digest: Any, array: Array | None) -> None:
+    """Add an array's dtype, shape and numbers, whatever its strides."""
+    if array is None:
+        digest.update(b"none;")
+        return
+    digest.update(f"{array.dtype} {array.shape};".encode())
+    step = max(_AT_ONCE // max(array[:1].nbytes, 1), 1)
+    for start in range(0, len(array), step):
+        digest.update(np.ascontiguousarray(array[start : start + step]).view(np.uint8))
+
+
+def write(bands: "Bands", path: str | os.PathLike[str]) -> None:
+    """Write the map, as far as it is built."""
+    file = Path(path)
+    if file.suffix.lower() != ".safetensors":
+        raise _fault(
+            file, f"must end in .safetensors; it ends in {file.suffix or file.name!r}. Name it so."
+        )  # fmt: skip
+    bands.merge()
+    bands.levels.allocate()
+    manifest = {
+        "format": FORMAT,
+        "fingerprint": fingerprint(bands.problem),
+        "pools": bands.levels.pools,
+        "by": bands.by,
+    }
+    write_tensors(file, bands.tensors(), {ENTRY: json.dumps(manifest)})
+
+
+def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Return what a file says of itself, and its arrays; writing to them leaves the file alone.
+
+    Raises
+    ------
+    FileError
+        Where it is damaged, or no map.
+    """
+    file = Path(path)
+    try:
+        metadata, tensors = read_tensors(file, _DTYPES, private=True)
+        manifest = json.loads(metadata.get(ENTRY, "null"))
+    except OSError as error:
+        raise _fault(
+            file, f"cannot be read: {error.strerror or error}. Check the path."
+        ) from error  # fmt: skip
+    except (*DAMAGED, RecursionError) as error:
+        reason = readable(str(error))[:160].rstrip(".")
+        raise _fault(
+            file, f"must be a whole weight map; {reason}. Build and save it again."
+        ) from error  # fmt: skip
+    if not isinstance(manifest, dict):
+        raise _fault(
+            file, f"must be a weight map; its metadata has no entry {ENTRY!r}. WeightMap.save "
+            "writes such files."
+        )  # fmt: skip
+    if manifest.get("format") != FORMAT:
+        raise _fault(
+            file, f"must have format {FORMAT}; it says "
+            f"{readable(str(manifest.get('format'))[:40])!r}. Build and save the map again."
+        )  # fmt: skip
+    pools = manifest.get("pools")
+    if not isinstance(pools, list) or pools not in _POOLS:
+        raise _fault(
+            file, "must say which pools it holds; it does not. Build and save the map again."
+        )  # fmt: skip
+    return manifest, tensors
+
+
+def fill(
+    bands: "Bands",
+    manifest: Mapping[str, Any],
+    tensors: Mapping[str, Array],
+    path: str | os.PathLike[str],
+) -> None:
+    """Take over what stands in a file, if it is the map of this lookup.
+
+    Raises
+    ------
+    FileError
+        Where it is another one's, or lacks something.
+    """
+    file = Path(path)
+    if manifest.get("fingerprint") != fingerprint(bands.problem):
+        raise _fault(
+            file, "must be the map of this lookup; it is that of another one, or of other options. "
+            "Open it with the lookup that it was made of, or build a new one."
+        )  # fmt: skip
+    for name, own in bands.tensors().items():
+        found = tensors.get(name)
+        if found is None or (found.dtype, found.shape) != (own.dtype, own.shape):
+            there = "none" if found is None else f"{found.dtype} of {found.shape}"
+            raise _fault(
+                file, f"must hold {name!r}, {own.dtype} of shape {own.shape}; it holds {there}. "
+                "Build and save the map again."
+            )  # fmt: skip
+    bands.take(tensors, manifest.get("by"))
+
+
+def _fault(file: Path, message: str) -> FileError:
+    return FileError(readable(str(file)), message)

@@ -1,0 +1,134 @@
+"""The strongest weights of a rectangle, exactly: best first, down the levels of a map."""
+
+import heapq
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from softlookup.arrays import Array, IntArray
+from softlookup.pooling import BAND
+from softlookup.weightmap.answers import Link
+from softlookup.weightmap.levels import BASE, Levels
+
+Evaluate = Callable[[slice, slice], Array]
+Alive = Callable[[slice], bool]
+
+
+class Rectangle(NamedTuple):
+    """Rows and keys of a lookup, start <= index < stop."""
+
+    rows: slice
+    keys: slice
+
+    @property
+    def weights(self) -> int:
+        """Return how many weights it has."""
+        return int(self.rows.stop - self.rows.start) * int(self.keys.stop - self.keys.start)
+
+    def cut(self, row: int, key: int, size: int) -> "Rectangle":
+        """Return its part in one cell of `size`; empty where they do not meet."""
+        parts = []
+        for some, at in ((self.rows, row * size), (self.keys, key * size)):
+            start, stop = max(some.start, at), min(some.stop, at + size)
+            parts.append(slice(start, max(start, stop)))
+        return Rectangle(*parts)
+
+
+class Best:
+    """The best weights so far: falling, ties to the earlier query, then to the earlier key."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.weight = np.empty(0)
+        self.query: IntArray = np.empty(0, np.int64)
+        self.key: IntArray = np.empty(0, np.int64)
+
+    def beats(self, bound: float) -> bool:
+        """Return whether nothing up to `bound` can change them."""
+        return bound <= 0 or (len(self.weight) == self.count and bound <= self.weight[-1])
+
+    def add(self, weights: Array, rows: slice, keys: slice) -> None:
+        """Let the weights of a rectangle compete; those that are 0 or NaN do not."""
+        flat = weights.reshape(-1)
+        few = min(self.count, flat.size)
+        if not few:
+            return
+        flat = np.where(flat > 0, flat, 0)
+        place = np.argpartition(flat, -few)[-few:] if few < flat.size else np.arange(few)
+        if few < flat.size:  # of those that tie with the last, the first
+            least = flat[place].min()
+            above = np.flatnonzero(flat > least)
+            place = np.concatenate([above, np.flatnonzero(flat == least)[: few - above.size]])
+        place = place[flat[place] > 0]
+        query, key = np.divmod(place, weights.shape[1])
+        weight = np.concatenate([self.weight, flat[place].astype(np.float64)])
+        query = np.concatenate([self.query, query + rows.start])
+        key = np.concatenate([self.key, key + keys.start])
+        order = np.lexsort((key, query, -weight))[: self.count]
+        self.weight, self.query, self.key = weight[order], query[order], key[order]
+
+    def links(self) -> list[Link]:
+        """Return them as plain numbers."""
+        found = zip(self.query.tolist(), self.key.tolist(), self.weight.tolist(), strict=True)
+        return [Link(*each) for each in found]
+
+
+def search_levels(
+    levels: Levels, where: Rectangle, best: Best, evaluate: Evaluate, alive: Alive
+) -> None:
+    """Find the best of a rectangle whose bands are all stored.
+
+    A cell's largest weight bounds what lies in it: the next best cell is opened until none can hold
+    a better weight. NaN says nothing of a cell's other rows; it is opened, if there are any.
+
+    Parameters
+    ----------
+    levels : Levels
+    where : Rectangle
+    best : Best
+        Filled.
+    evaluate : callable
+        Gives the weights of some rows and keys.
+    alive : callable
+        Says whether any of some rows has weights other than NaN and 0.
+    """
+    top = levels.list[-1].number
+    queue: list[tuple[float, int, int, int]] = [(-math.inf, top, 0, 0)]
+    while queue:
+        bound, number, row, cell = heapq.heappop(queue)
+        if best.beats(-bound):
+            return
+        if number == BASE:
+            part = where.cut(row, cell, BAND)
+            best.add(evaluate(*part), *part)
+            continue
+        level = levels[number - 1]
+        if level.max is None:
+            raise ValueError("without the largest weights there is nothing to search by")
+        for below in (2 * row, 2 * row + 1):
+            for next_cell in (2 * cell, 2 * cell + 1):
+                part = where.cut(below, next_cell, 2**level.number)
+                if below < len(level.start) and part.weights:
+                    most = level.value(level.max, below, next_cell)
+                    if math.isnan(most):
+                        most = math.inf if alive(part.rows) else 0.0
+                    if most > 0:
+                        heapq.heappush(queue, (-most, level.number, below, next_cell))
+
+
+def search_bands(
+    bounds: Array, bands: IntArray, where: Rectangle, best: Best, evaluate: Evaluate
+) -> None:
+    """Find the best of some bands, by `bounds`, the largest weight of each of their blocks."""
+    some = slice(where.keys.start // BAND, -(-where.keys.stop // BAND))
+    most = bounds[:, some].astype(np.float64)
+    most[np.isnan(most)] = np.inf
+    order = np.argsort(-most, axis=None, kind="stable")
+    for n, cell in zip(*(at.tolist() for at in np.unravel_index(order, most.shape)), strict=True):
+        if best.beats(float(most[n, cell])):
+            return
+        part = where.cut(int(bands[n]), cell + some.start, BAND)
+        if part.weights:
+            best.add(evaluate(*part), *part)

@@ -1,0 +1,113 @@
+"""How the map view looks and is heard: narrow, dark, by keyboard, where nobody answers."""
+
+import map_page as maps
+import pytest
+from map_page import NEEDLE, long
+
+import softlookup as sl
+
+pytestmark = pytest.mark.browser
+
+HELD = (
+    f"v=map&x={NEEDLE[1] + 0.5}&y={NEEDLE[0] + 0.5}&z=-4.5&lock={NEEDLE[0]}.{NEEDLE[1]}"
+    f"&q={NEEDLE[0]}&k={NEEDLE[1]}"
+)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 700, 1280])
+def test_it_fits_the_page(open_page, scheme, width):
+    page = open_page(long(), hash=HELD, size=(width, 800), color_scheme=scheme)
+    maps.build(page)
+    page.page.wait_for_selector("table.ledger")
+    assert page.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    _, _, wide, high = maps.box(page)
+    assert wide >= 160
+    assert high >= 160
+    hidden = maps.pixels(page, [maps.place(page, 1298, 1299)])
+    maps.look_at(page, 1300.5, 1298.5, -4.5)
+    hidden = maps.pixels(page, [maps.place(page, 1298, 1300)])
+    assert hidden == [(0xE2, 0xE3, 0xE7, 255) if scheme == "light" else (0x3B, 0x3D, 0x42, 255)]
+    assert maps.pixels(page, [maps.place(page, 1300, 1298)]) != hidden
+
+
+def test_a_fine_screen_shows_finer_cells(open_page):
+    coarse = open_page(long(), hash="v=map&x=700&y=900&z=1.5")
+    maps.settle(coarse)
+    fine = open_page(long(), hash="v=map&x=700&y=900&z=1.5", device_scale_factor=2)
+    maps.settle(fine)
+    assert "4 × 4" in coarse.text(".map-scale")
+    assert "2 × 2" in fine.text(".map-scale")
+
+
+def test_by_keyboard_alone(open_page):
+    page = open_page(long(), hash="v=map&x=411.5&y=1300.5&z=-4")
+    maps.settle(page)
+    for _ in range(40):
+        page.page.keyboard.press("Tab")
+        if page.page.evaluate(f"{maps.SHADOW}.activeElement.matches('.map-cells')"):
+            break
+    maps.press(page, "ArrowLeft", "ArrowRight", "l", "Enter")
+    page.page.wait_for_selector("#map-from + table")
+    assert page.hash()["q"] == str(NEEDLE[0])
+    assert page.page.evaluate(f"{maps.SHADOW}.activeElement.matches('.map-cells')")
+    page.page.locator("#map-from + table button").first.focus()
+    page.page.keyboard.press("ArrowDown")
+    page.page.keyboard.press("Enter")
+    maps.settle(page)
+    second = page.page.locator("#map-from + table tr").nth(2).locator("td").first.inner_text()
+    assert f"{maps.held(page)[1]:,}" == second
+    page.page.keyboard.press("t")
+    assert page.page.evaluate(f"!!{maps.SHADOW}.activeElement.closest('table.ledger')")
+    page.page.keyboard.press("?")
+    assert "In the view of the map" in page.text("dialog[open]")
+
+
+def test_names_and_roles(open_page):
+    page = open_page(long(), hash=HELD)
+    maps.build(page)
+    cells = page.page.get_by_role("application")
+    assert cells.get_attribute("aria-label").startswith("Map of layer 0, head 0.")
+    assert cells.get_attribute("aria-describedby") == "map-pair"
+    for name in ("legend", "range of the colours", "what a cell shows", "near and far"):
+        assert page.page.get_by_role("group", name=name).count() == 1
+    assert page.page.get_by_role("slider").count() == 2
+    assert page.page.get_by_role("table", name="Query 1,300 “t39” reads").count() == 1
+    assert page.page.get_by_role("table", name="Key 411 “t23” is read by").count() == 1
+    unnamed = page.page.evaluate(
+        f"""() => [...{maps.SHADOW}.querySelectorAll("button, input, select")]
+          .filter((one) => !(one.textContent || one.ariaLabel || one.labels?.length)).length"""
+    )
+    assert unnamed == 0
+
+
+def test_where_nobody_answers_it_says_so_and_goes_on(open_page):
+    page = open_page(long(), hash="v=map&x=400&y=1200&z=-1", quiet=False)
+    maps.settle(page)
+    page.page.route("**/api/**", lambda route: route.abort())
+    page.page.focus(".map-cells")
+    page.page.keyboard.press("ArrowUp")
+    page.page.keyboard.press("ArrowUp")
+    page.page.wait_for_selector(".offline:has-text('does not answer')")
+    with maps.asked(page) as asked:
+        page.page.wait_for_timeout(400)
+    assert asked == []  # nothing is asked of nobody
+    page.page.unroute("**/api/**")
+    page.page.click("[data-act=retry]")
+    maps.settle(page)
+    page.page.wait_for_timeout(100)
+    maps.settle(page)
+    _, _, width, height = maps.box(page)
+    shown = set(maps.pixels(page, [(x, height - 20) for x in range(0, int(width), 9)]))
+    assert len(shown) > 20
+
+
+def test_an_exported_file_says_that_it_has_no_map(open_page, chromium, tmp_path):
+    capture = long(40, heads=2)
+    sl.export_html(capture, tmp_path / "file.html")
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(f"{(tmp_path / 'file.html').as_uri()}#v=map")
+    page.wait_for_selector("[data-softlookup][data-state=ready]")
+    assert "not by a file: run softlookup show" in page.inner_text("main")
+    context.close()

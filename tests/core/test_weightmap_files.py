@@ -1,0 +1,206 @@
+"""A saved map comes back as it was, for its own lookup and no other; damage is told."""
+
+import json
+import struct
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import softlookup as sl
+from agreement import assert_same_bits
+from captured import two_stacks
+from softlookup.errors import FileError, OptionError
+from softlookup.weightmap import WeightMap
+
+RNG = np.random.default_rng(6)
+QUERY, KEY = RNG.standard_normal((2, 193, 4)).astype(np.float32)
+MASK = RNG.random((193, 193)) > 0.5
+OPTIONS = {"causal": True, "mask": MASK, "sinks": np.array([0.5]), "softcap": 3.0}
+
+
+def lookup(query=QUERY, key=KEY, **options):
+    return sl.Lookup(query, key, **{**OPTIONS, **options})
+
+
+@pytest.fixture
+def file(tmp_path):
+    file = tmp_path / "run.safetensors"
+    lookup().map().save(file)
+    return file
+
+
+def assert_same_map(one, other):
+    for level in one.levels:
+        for left, right in zip(one.level(level), other.level(level), strict=True):
+            np.testing.assert_array_equal(left, right)
+    assert_same_bits(one.lse, other.lse)
+    assert_same_bits(one.entropy, other.entropy)
+    assert one.strongest(k=9) == other.strongest(k=9)
+    assert (one.done, one.of, one.pools) == (other.done, other.of, other.pools)
+
+
+def test_a_map_comes_back(file):
+    made = WeightMap.open(file, lookup())
+    assert_same_map(made, lookup().map())
+    assert made.estimate().seconds == 0
+    assert made.step()
+    assert made._bands.levels[5].max.base is not None  # it lies in the file
+
+
+@pytest.mark.parametrize("pools", ["max", "share"])
+def test_a_map_of_one_pool_comes_back(pools, tmp_path):
+    look = lookup()
+    made = look.map(pools=pools)
+    made.save(tmp_path / "m.safetensors")
+    assert_same_map(WeightMap.open(tmp_path / "m.safetensors", look), made)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float64])
+def test_any_dtype_comes_back(dtype, tmp_path):
+    look = lookup(QUERY.astype(dtype), KEY.astype(dtype))
+    look.map().save(tmp_path / "m.safetensors")
+    assert_same_map(WeightMap.open(tmp_path / "m.safetensors", look), look.map())
+
+
+def test_no_queries_come_back(tmp_path):
+    look = sl.Lookup(np.ones((0, 2)), np.ones((3, 2)))
+    look.map().save(tmp_path / "m.safetensors")
+    assert WeightMap.open(tmp_path / "m.safetensors", look).of == 0
+
+
+def test_a_half_built_map_goes_on_and_leaves_the_file(tmp_path):
+    file, look = tmp_path / "half.safetensors", lookup()
+    half = look.map(build=False)
+    half.step(0)
+    half.save(file)
+    before = file.read_bytes()
+    again = WeightMap.open(file, look)
+    assert 0 < again.done == half.done < again.of
+    again.build()
+    assert_same_map(again, look.map())
+    assert file.read_bytes() == before
+    again.save(file)
+    assert_same_map(WeightMap.open(file, look), look.map())
+
+
+def test_strides_and_head_do_not_matter_but_every_option_does(file):
+    spread = np.zeros((193, 8), np.float32)
+    spread[:, ::2] = QUERY
+    heads = np.stack([KEY, QUERY, KEY])
+    same = [
+        lookup(spread[:, ::2], KEY[::-1].copy()[::-1]),
+        lookup(np.asfortranarray(QUERY), np.asfortranarray(KEY)),
+        lookup(mask=np.broadcast_to(MASK, (1, 193, 193))[0]),
+        sl.Lookup(heads, KEY[None], **{**OPTIONS, "sinks": np.array([9.0, 0.5, 9.0])}).head(1),
+        lookup(backend="blocked"),
+        sl.Lookup(QUERY, KEY, KEY, **OPTIONS),
+    ]  # fmt: skip
+    for look in same:
+        assert WeightMap.open(file, look).done == 7
+    other_query, other_mask = QUERY.copy(), MASK.copy()
+    other_query[192, 3] += 1
+    other_mask[192, 0] ^= True
+    others = [
+        lookup(other_query), lookup(key=other_query), lookup(mask=other_mask), lookup(mask=None),
+        lookup(causal=False), lookup(sinks=np.array([0.25])), lookup(sinks=None),
+        lookup(softcap=2.0), lookup(softcap=None), lookup(scale=0.25), lookup(window=(99, None)),
+        lookup(bias=np.zeros((193, 193))), lookup(kv_lens=np.array(192)), lookup(q_offset=1),
+        lookup(QUERY.astype(np.float64), KEY.astype(np.float64)), lookup(QUERY[:-1], q_offset=0,
+                                                                         mask=MASK[:-1]),
+        lookup(KEY, QUERY),
+    ]  # fmt: skip
+    for look in others:
+        with pytest.raises(FileError, match=r"must be the map of this lookup.*build a new one\."):
+            WeightMap.open(file, look)
+
+
+def test_which_backend_made_it_is_told(tmp_path, backend):
+    file = tmp_path / "m.safetensors"
+    lookup(backend=backend).map().save(file)
+    assert WeightMap.open(file, lookup(backend=backend)).by == f"{backend}, float32"
+    other = WeightMap.open(file, lookup(backend="blocked")).by
+    assert other == (
+        "blocked, float32" if backend == "blocked"
+        else f"blocked, float32; saved levels by {backend}, float32"
+    )  # fmt: skip
+
+
+def rewritten(file, change):
+    """Write the header of `file` again, changed."""
+    data = file.read_bytes()
+    length = struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8 : 8 + length])
+    manifest = json.loads(header["__metadata__"]["softlookup map"])
+    change(header, manifest)
+    if "__metadata__" in header:
+        header["__metadata__"]["softlookup map"] = json.dumps(manifest)
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    file.write_bytes(struct.pack("<Q", len(text)) + text + data[8 + length :])
+
+
+def wrong(name, **about):
+    return lambda header, manifest: header[name].update(about)
+
+
+DAMAGE = {
+    "no metadata": (lambda header, manifest: header.pop("__metadata__"), "must be a weight map"),
+    "another format": (lambda header, manifest: manifest.update(format=2), "format 1; it says '2'"),
+    "no fingerprint": (lambda header, manifest: manifest.pop("fingerprint"), "another one"),
+    "no pools": (lambda header, manifest: manifest.pop("pools"), "which pools"),
+    "strange pools": (lambda header, manifest: manifest.update(pools={"max": 1}), "which pools"),
+    "unknown pools": (lambda header, manifest: manifest.update(pools=["mean"]), "which pools"),
+    "a missing pool": (lambda header, manifest: manifest.update(pools=["max"]), None),
+    "another shape": (wrong("5.max", shape=[2, 14]), "must hold '5.max', float32 of shape (28,)"),
+    "another dtype": (wrong("5.seen", dtype="U8"), "'5.seen', bool of shape (28,); it holds uint8"),
+    "another name": (
+        lambda header, manifest: header.update({"6.most": header.pop("6.max")}),
+        "must hold '6.max', float32 of shape (10,); it holds none",
+    ),
+    "no object": (lambda header, manifest: header["__metadata__"].update(x=1), "whole weight map"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_damage_is_told_in_one_sentence(kind, file):
+    change, meant = DAMAGE[kind]
+    rewritten(file, change)
+    if meant is None:  # what it holds beside is of no use, and no harm
+        assert WeightMap.open(file, lookup()).pools == ("max",)
+        return
+    with pytest.raises(FileError) as refused:
+        WeightMap.open(file, lookup())
+    assert meant in str(refused.value)
+    assert str(refused.value).startswith(f"{file}: ")
+    assert str(refused.value).endswith(".")
+
+
+def test_a_file_may_end_anywhere(file):
+    data, look = file.read_bytes(), lookup()
+    for length in [*range(0, 64, 7), *range(64, len(data), 997), len(data) - 1]:
+        file.write_bytes(data[:length])
+        with pytest.raises(FileError, match="whole weight map"):
+            WeightMap.open(file, look)
+
+
+def test_other_files_are_no_maps(tmp_path):
+    capture = tmp_path / "capture.safetensors"
+    two_stacks().save(capture)
+    with pytest.raises(FileError, match="must be a weight map"):
+        WeightMap.open(capture, lookup())
+    (tmp_path / "text.safetensors").write_text("hello, there is nothing to see here")
+    with pytest.raises(FileError, match="whole weight map"):
+        WeightMap.open(tmp_path / "text.safetensors", lookup())
+    with pytest.raises(FileError, match=r"nowhere.safetensors: cannot be read"):
+        WeightMap.open(tmp_path / "nowhere.safetensors", lookup())
+
+
+def test_where_it_cannot_be_written(tmp_path):
+    made = lookup().map(build=False)
+    with pytest.raises(FileError, match=r"must end in \.safetensors"):
+        made.save(tmp_path / "map.npz")
+    with pytest.raises(FileError, match="cannot be written"):
+        made.save(tmp_path / "nowhere" / "map.safetensors")
+    with pytest.raises(OptionError, match="limit"):
+        lookup().map(build=False, limit=0).save(tmp_path / "map.safetensors")

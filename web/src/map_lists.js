@@ -1,0 +1,209 @@
+// Lists beside the map: what the picked query reads, what reads the picked key, kept places.
+import { shortName } from "./chip.js";
+import { colorClass } from "./color.js";
+import { h } from "./dom.js";
+import { isolated } from "./heads_words.js";
+import { positionWords } from "./map_axes.js";
+import { isWithinReach } from "./map_scene.js";
+import { placed } from "./map_words.js";
+import { rounded } from "./numbers.js";
+import { readable } from "./readable.js";
+
+/** @typedef {import("./map_scene.js").MapScene} MapScene */
+/** @typedef {import("./map_scene.js").Link} Link */
+/** @typedef {import("./map_scene.js").Links} Links */
+
+/** @param {MapScene} scene */
+export function listsPart(scene) {
+  const { state, queries, keys } = scene;
+  if (!state.picked && state.key === null) {
+    return h(
+      "p",
+      { class: "quiet", "data-key": "no lists" },
+      "Pick a query (its label at the left, or Enter on a pair) to see what it reads, and every " +
+        "step of it; pick a key (its label above) to see what reads it.",
+    );
+  }
+  return h(
+    "div",
+    { class: "map-lists", "data-key": "lists" },
+    state.picked &&
+      linksList(scene, "from", `Query ${placed(queries.tokens, state.row)} reads`, scene.from),
+    state.key !== null &&
+      linksList(scene, "by", `Key ${placed(keys.tokens, state.key)} is read by`, scene.by),
+  );
+}
+
+/**
+ * @param {MapScene} scene
+ * @param {"from" | "by"} which
+ * @param {string} title
+ * @param {Links} list
+ */
+function linksList(scene, which, title, { links, refused }) {
+  const id = `map-${which}`;
+  return h(
+    "section",
+    { class: "reads-part", "data-key": id, "aria-labelledby": id },
+    h("h2", { id }, isolated(title)),
+    links?.length
+      ? table(scene, which, id, links)
+      : h("p", { class: "quiet" }, links ? nothing(which) : refused || waiting(scene, which)),
+  );
+}
+
+/** @param {"from" | "by"} which */
+const nothing = (which) => (which === "from" ? "no visible keys: it reads nothing" : "no query");
+
+/** @param {MapScene} scene @param {"from" | "by"} which */
+function waiting(scene, which) {
+  if (which === "from" || isWithinReach(scene)) return "Asking for this list …";
+  return scene.info?.refused
+    ? "This list needs the whole map, which is too large here."
+    : "This list is there once the map is whole.";
+}
+
+/** @param {MapScene} scene @param {"from" | "by"} which @param {string} id @param {Link[]} links */
+function table(scene, which, id, links) {
+  const tokens = which === "from" ? scene.keys.tokens : scene.queries.tokens;
+  const name = which === "from" ? "key" : "query";
+  const line = (/** @type {Link} */ link, /** @type {number} */ i) => {
+    const at = which === "from" ? link.key : link.query;
+    const bar = Number.isFinite(link.weight) ? Math.max(0, Math.min(1, link.weight)) : 0;
+    return h(
+      "tr",
+      { "data-key": String(at) },
+      h("th", { scope: "row" }, token(tokens, at, i === 0, `${link.query}:${link.key}`)),
+      h("td", { class: "so-far" }, positionWords(at)),
+      h(
+        "td",
+        { class: "weight", vars: { "--w": String(bar) }, title: String(link.weight) },
+        rounded(link.weight),
+      ),
+    );
+  };
+  return h(
+    "table",
+    { class: "reads", "aria-labelledby": id },
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        ["token", name, "weight"].map((word) => h("th", { scope: "col" }, word)),
+      ),
+    ),
+    h("tbody", {}, links.map(line)),
+  );
+}
+
+/**
+ * @param {readonly string[]} tokens
+ * @param {number} at
+ * @param {boolean} first  Tab reaches the first line; arrows lead to the others
+ * @param {string} pair
+ */
+function token(tokens, at, first, pair) {
+  return h(
+    "button",
+    {
+      type: "button",
+      class: `chip ${colorClass(at)} later`,
+      "data-act": "map-link",
+      "data-arg": pair,
+      tabindex: first ? 0 : -1,
+      title: readable(tokens[at]),
+      "aria-label": `go to ${shortName(tokens[at])} at ${at}`,
+    },
+    h("bdi", {}, shortName(tokens[at])),
+  );
+}
+
+/** The strongest links of a view that was asked about.  @param {MapScene} scene */
+export function tourPart({ state, queries, keys }) {
+  const { tour } = state.map;
+  if (!tour) return null;
+  const line = (/** @type {Link} */ link, /** @type {number} */ i) => {
+    const words = `${placed(queries.tokens, link.query)} → ${placed(keys.tokens, link.key)}`;
+    const go = h(
+      "button",
+      {
+        type: "button",
+        class: "link",
+        "data-act": "map-tour",
+        "data-arg": i,
+        "aria-current": i === tour.at ? "true" : null,
+        tabindex: i === tour.at ? 0 : -1,
+      },
+      isolated(words),
+    );
+    const weight = h("td", { title: String(link.weight) }, rounded(link.weight));
+    return h(
+      "tr",
+      { "data-key": `${link.query}:${link.key}` },
+      h("th", { scope: "row" }, go),
+      weight,
+    );
+  };
+  return h(
+    "section",
+    { class: "reads-part map-tour", "data-key": "tour", "aria-labelledby": "tour-title" },
+    h(
+      "div",
+      { class: "titled" },
+      h("h2", { id: "tour-title" }, "Strongest links of that view"),
+      h("button", { type: "button", class: "link", "data-act": "map-tour-close" }, "close"),
+    ),
+    h(
+      "table",
+      { class: "reads", "aria-labelledby": "tour-title" },
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          ["query → key", "weight"].map((word) => h("th", { scope: "col" }, word)),
+        ),
+      ),
+      h("tbody", {}, tour.links.map(line)),
+    ),
+  );
+}
+
+/** Places that were kept.  @param {MapScene} scene */
+export function marksPart({ state, queries, keys, size }) {
+  const { marks } = state.map;
+  if (!marks.length) return null;
+  const line = (/** @type {import("./types.js").Bookmark} */ mark, /** @type {number} */ i) => {
+    if (mark.query >= size.rows || mark.key >= size.keys) return null;
+    const words = `${placed(queries.tokens, mark.query)} → ${placed(keys.tokens, mark.key)}`;
+    return h(
+      "li",
+      { "data-key": `${mark.query}:${mark.key}:${mark.z}:${mark.lock}` },
+      h(
+        "button",
+        { type: "button", class: "link", "data-act": "map-mark-go", "data-arg": i },
+        isolated(words),
+      ),
+      h(
+        "button",
+        {
+          type: "button",
+          class: "step-by",
+          "data-act": "map-unmark",
+          "data-arg": i,
+          "aria-label": `remove the bookmark of query ${mark.query}, key ${mark.key}`,
+        },
+        "×",
+      ),
+    );
+  };
+  return h(
+    "section",
+    { class: "map-marks", "data-key": "marks", "aria-labelledby": "marks-title" },
+    h("h2", { id: "marks-title" }, "Bookmarks: query → key"),
+    h("ol", {}, marks.map(line)),
+  );
+}

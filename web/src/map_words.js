@@ -1,0 +1,164 @@
+// What the map view says in words: the cell that is read out, how far the map is, what is in view.
+import { shortName } from "./chip.js";
+import { headName } from "./heads_words.js";
+import { positionWords } from "./map_axes.js";
+import { valueOf } from "./map_codes.js";
+import { exact, rounded } from "./numbers.js";
+
+/** @typedef {import("./map_scene.js").MapScene} MapScene */
+/** @typedef {import("./map_reader.js").PairRead} PairRead */
+/** @typedef {import("./map_reader.js").CellRead} CellRead */
+/** @typedef {{formula: string, exactly: string}} Words */
+
+/**
+ * A token by its position and its text, isolated so that its script reorders nothing around it.
+ * @param {readonly string[]} tokens
+ * @param {number} at
+ */
+export const placed = (tokens, at) => `${positionWords(at)} \u2068“${shortName(tokens[at])}”\u2069`;
+
+/** @param {readonly [number, number]} span */
+export const spanWords = ([from, upTo]) =>
+  upTo - from === 1 ? positionWords(from) : `${positionWords(from)} … ${positionWords(upTo - 1)}`;
+
+/** @param {MapScene} scene @param {number} query @param {number} key */
+const pairName = ({ queries, keys }, query, key) =>
+  `query ${placed(queries.tokens, query)} reads key ${placed(keys.tokens, key)}`;
+
+/**
+ * The pair that is locked, or the cell under the pointer.
+ * @param {MapScene} scene
+ * @returns {Words}
+ */
+export function readWords(scene) {
+  const { at, cell, reading } = scene;
+  if (!at || !cell) {
+    return {
+      formula: "",
+      exactly: "Point at the map for the exact number there. L, or a click, holds on to it.",
+    };
+  }
+  const where =
+    cell.level === 0
+      ? pairName(scene, ...at)
+      : `queries ${spanWords(cell.rows)}, keys ${spanWords(cell.keys)}`;
+  if (reading?.pair) return pairWords(where, reading.pair);
+  if (reading?.cell) return cellWords(scene, where, reading.cell);
+  return { formula: where, exactly: reading?.refused ?? "…" };
+}
+
+/** @param {string} where @param {PairRead} read @returns {Words} */
+function pairWords(where, { weight, visible, score, lse, by }) {
+  if (!visible)
+    return { formula: `${where}: hidden`, exactly: "the weight is 0, whatever the key holds" };
+  const made =
+    score === null ? "" : ` = exp(${rounded(score)} − ${rounded(lse)})`.replace("− −", "+ ");
+  return {
+    formula: `${where}: weight ${rounded(weight)}`,
+    exactly: `${made} exactly ${exact(weight)} (${by})`,
+  };
+}
+
+/** @param {MapScene} scene @param {string} where @param {CellRead} read @returns {Words} */
+function cellWords(scene, where, { max, query, key, share, visible, by }) {
+  if (!visible) return { formula: `${where}: hidden`, exactly: "no query here may see a key here" };
+  const what = `the cell’s share ${rounded(share)}`;
+  if (query < 0 || key < 0)
+    return { formula: `${where}: the strongest weight here is ${rounded(max)}`, exactly: what };
+  return {
+    formula: `strongest here: ${pairName(scene, query, key)}: weight ${rounded(max)}`,
+    exactly: `exactly ${exactAs(max, by)} (${by.split(", ").at(-1)}); ${what}`,
+  };
+}
+
+/**
+ * Every digit that tells a number from its neighbours of the dtype that it was worked out in.
+ * @param {number} x
+ * @param {string} by
+ */
+export function exactAs(x, by) {
+  if (!by.endsWith("float32") || !Number.isFinite(x)) return exact(x);
+  for (let digits = 1; digits < 9; digits += 1) {
+    const short = Number(x.toPrecision(digits));
+    if (Math.fround(short) === x) return exact(short);
+  }
+  return exact(Number(x.toPrecision(9)));
+}
+
+/** The locked pair as one line of a table.  @param {MapScene} scene */
+export function pairTable(scene) {
+  const { state, at, reading, queries, keys } = scene;
+  if (!at || !reading?.pair) return "";
+  const [query, key] = at;
+  const { weight, score, visible } = reading.pair;
+  const names = ["head", "query", "token", "key", "token", "visible", "score", "weight"];
+  const clean = (/** @type {string} */ text) => shortName(text).replaceAll(/\s/g, " ");
+  const line = [
+    headName(state.capture, state),
+    query,
+    clean(queries.tokens[query]),
+    key,
+    clean(keys.tokens[key]),
+    visible ? "yes" : "no",
+    score ?? "",
+    weight,
+  ];
+  return `${names.join("\t")}\n${line.join("\t")}\n`;
+}
+
+/**
+ * How far the map is, in one sentence.
+ * @param {MapScene} scene
+ */
+export function progressWords({ info, refused, profile }) {
+  if (refused) return refused;
+  if (!info) return "Asking for this map …";
+  if (info.refused) return info.refused;
+  const { done, of, seconds_left: left } = info;
+  const parts = `${positionWords(done)} of ${positionWords(of)} bands`;
+  if (done < of) return `exact so far: ${parts}${leftWords(left)}`;
+  const told = [
+    `exact: all ${positionWords(of)} bands`,
+    info.backend,
+    profile &&
+      profile.done < profile.of &&
+      `profiles ${Math.floor((100 * profile.done) / profile.of)} %${leftWords(profile.seconds_left)}`,
+    info.saved && "kept beside the capture",
+    info.trouble,
+  ];
+  return told.filter(Boolean).join(" · ");
+}
+
+/** @param {number | null} seconds */
+const leftWords = (seconds) =>
+  seconds === null ? "" : `, about ${positionWords(Math.max(1, Math.ceil(seconds)))} s left`;
+
+/** How many weights a cell of the picture holds.  @param {MapScene} scene */
+export function scaleWords({ level, camera }) {
+  if (level > 0)
+    return `a cell is ${positionWords(2 ** level)} × ${positionWords(2 ** level)} weights`;
+  return `a cell is one weight, ${Math.max(1, Math.round(2 ** -camera.z))} pixels`;
+}
+
+/**
+ * The numbers at the two ends of the ramp.
+ * @param {MapScene} scene
+ * @returns {[string, string] | null}
+ */
+export function rampWords({ info, range, state }) {
+  if (!info || !range) return null;
+  const value = (/** @type {number} */ code) => valueOf(code, info.codes);
+  const [low, high] = range;
+  const [least, most] = state.map.range;
+  return [
+    `${small(value(low))}${least > 0 ? " or less" : ""}`,
+    `${small(value(high))}${most < 100 ? " or more" : ""}`,
+  ];
+}
+
+/** Two digits: colours are no finer.  @param {number} x */
+export function small(x) {
+  if (x >= 0.995) return "1";
+  if (x >= 0.001) return String(Number(x.toPrecision(2)));
+  return x.toExponential(0).replace("e-", "e−");
+}

@@ -1,0 +1,160 @@
+// Beside the map: the keys that receive most, the queries that spread their weight least and most.
+import { shortName } from "./chip.js";
+import { colorClass } from "./color.js";
+import { h } from "./dom.js";
+import { positionWords } from "./map_axes.js";
+import { rounded } from "./numbers.js";
+import { readable } from "./readable.js";
+import { timeWords } from "./table_part.js";
+
+/** @typedef {import("./map_builder.js").ProfileAnswer} ProfileAnswer */
+/** @typedef {Pick<import("./map_scene.js").MapScene, "profile" | "queries" | "keys">} Scene */
+/** @typedef {{at: number, number: number}} Line */
+
+/**
+ * @typedef {object} List
+ * @property {string} id
+ * @property {string} title
+ * @property {string} axis  what its lines are
+ * @property {string} unit
+ * @property {string} means
+ * @property {string} act  what picking a line does
+ * @property {(profile: ProfileAnswer) => Line[] | null} lines
+ */
+
+const entropies = (/** @type {{query: number, entropy: number}[] | null} */ list) =>
+  list && list.map(({ query, entropy }) => ({ at: query, number: entropy }));
+
+/** @type {readonly List[]} */
+const LISTS = [
+  {
+    id: "received",
+    title: "Keys that receive most",
+    axis: "key",
+    unit: "received",
+    means: "the weights that all queries together give to a key",
+    act: "map-see-key",
+    lines: ({ top_received: list }) =>
+      list && list.map(({ key, received }) => ({ at: key, number: received })),
+  },
+  {
+    id: "lowest",
+    title: "Queries of lowest entropy",
+    axis: "query",
+    unit: "nats",
+    means: "near 0 one key gets all weight; among the queries that see two keys or more",
+    act: "map-see-query",
+    lines: ({ lowest_entropy: list }) => entropies(list),
+  },
+  {
+    id: "highest",
+    title: "Queries of highest entropy",
+    axis: "query",
+    unit: "nats",
+    means: "the weight is spread over many keys",
+    act: "map-see-query",
+    lines: ({ highest_entropy: list }) => entropies(list),
+  },
+];
+
+/**
+ * The extremes along the map's axes, as lists to pick from; how far they are until they are there.
+ * @param {Scene} scene
+ */
+export function profilePart(scene) {
+  const { profile } = scene;
+  const whole = profile?.top_received;
+  return h(
+    "section",
+    { class: "extremes", "data-key": "extremes", "aria-labelledby": "extremes-title" },
+    h("h2", { id: "extremes-title" }, "Extremes along the axes"),
+    whole
+      ? LISTS.map((list, i) => extremes(scene, list, profile, i === 0))
+      : waitingLine(scene),
+    whole && h("p", { class: "quiet" }, `by ${profile.by}`),
+  );
+}
+
+/** Until the lists are there.  @param {Scene} scene */
+export const waitingLine = ({ profile }) =>
+  h("p", { class: "quiet", "data-glance": "extremes" }, waitingWords(profile));
+
+/** @param {ProfileAnswer | null} profile */
+function waitingWords(profile) {
+  if (!profile) return "These lists come once the map is whole.";
+  const part = profile.of ? Math.floor((100 * profile.done) / profile.of) : 0;
+  const left = profile.seconds_left === null ? "" : `, ${timeWords(profile.seconds_left)}`;
+  return `Working out what every key receives: ${part} %${left}`;
+}
+
+/** @param {Scene} scene @param {List} list @param {ProfileAnswer} profile @param {boolean} open */
+function extremes({ queries, keys }, list, profile, open) {
+  const lines = list.lines(profile) ?? [];
+  const { tokens } = list.axis === "key" ? keys : queries;
+  const most = Math.max(...lines.map(({ number }) => number));
+  return h(
+    "details",
+    { "data-key": list.id, open },
+    h("summary", { title: list.means }, list.title),
+    lines.length ? table(list, lines, tokens, most) : h("p", { class: "quiet" }, "there are none"),
+  );
+}
+
+/**
+ * @param {List} list
+ * @param {Line[]} lines
+ * @param {readonly string[]} tokens
+ * @param {number} most  what a bar as long as its cell stands for
+ */
+function table({ axis, unit, title, act }, lines, tokens, most) {
+  const heads = ["token", axis, unit].map((word) => h("th", { scope: "col" }, word));
+  return h(
+    "table",
+    { class: "reads", "aria-label": title },
+    h("thead", {}, h("tr", {}, heads)),
+    h(
+      "tbody",
+      {},
+      lines.map(({ at, number }, i) =>
+        h(
+          "tr",
+          { "data-key": String(at) },
+          h("th", { scope: "row" }, pick(act, axis, tokens, at, i === 0)),
+          h("td", { class: "so-far" }, positionWords(at)),
+          h(
+            "td",
+            {
+              class: "weight",
+              vars: { "--w": most > 0 ? (number / most).toFixed(4) : "0" },
+              title: String(number),
+            },
+            rounded(number),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+/**
+ * @param {string} act
+ * @param {string} axis
+ * @param {readonly string[]} tokens
+ * @param {number} at
+ * @param {boolean} first  Tab reaches the first line; arrows lead to the others
+ */
+function pick(act, axis, tokens, at, first) {
+  return h(
+    "button",
+    {
+      type: "button",
+      class: `chip ${colorClass(at)} later`,
+      "data-act": act,
+      "data-arg": at,
+      tabindex: first ? 0 : -1,
+      title: readable(tokens[at]),
+      "aria-label": `pick ${axis} ${at}, ${shortName(tokens[at])}`,
+    },
+    h("bdi", {}, shortName(tokens[at])),
+  );
+}
