@@ -51,23 +51,7 @@ export function errands(page) {
     ...mapErrands(page),
     ...profileErrands(page),
     help: () => dialogs.help.showModal(),
-    copy: () => {
-      const map = page.map();
-      if (map) {
-        const pair = pairText(map);
-        if (pair) void copy(page, pair.done, pair.text);
-        else update({ notice: "There is nothing to copy yet: hold a pair (L)." });
-        return;
-      }
-      const table = page.table();
-      if (table) {
-        void copy(page, "The table is copied, as it stands.", tableText(table));
-        return;
-      }
-      const text = ledgerText(page.scene());
-      if (text) void copy(page, "The ledger is copied as text.", text);
-      else update({ notice: "There is no ledger yet: open a head and pick a query." });
-    },
+    copy: () => copyShown(page),
     link: () =>
       void copy(
         page,
@@ -184,6 +168,23 @@ async function checkTurn({ state, update, wait, source }) {
       },
     ),
   );
+}
+
+/** The held pair, the table or the ledger, whichever is shown.  @param {Page} page */
+function copyShown(page) {
+  const { update } = page;
+  const map = page.map();
+  const table = page.table();
+  if (map) {
+    const pair = pairText(map);
+    if (pair) void copy(page, pair.done, pair.text);
+    else update({ notice: "There is nothing to copy yet: hold a pair (L)." });
+  } else if (table) void copy(page, "The table is copied, as it stands.", tableText(table));
+  else {
+    const text = ledgerText(page.scene());
+    if (text) void copy(page, "The ledger is copied as text.", text);
+    else update({ notice: "There is no ledger yet: open a head and pick a query." });
+  }
 }
 
 /** @param {Page} page @param {string} done @param {string} text */

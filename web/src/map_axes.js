@@ -22,6 +22,7 @@ const WORDS = 12; // CSS pixels of a token, at least, for its text to be written
 const SPACED = { rows: 26, keys: 62 }; // and between two positions
 const TEXT = 11; // pixels of a letter's height
 const GAP = 5;
+const LEAST = 0.02; // of the bars of a log scale that may be too short to be seen
 
 /** @param {Camera} camera @param {Box} box @param {import("./map_camera.js").Size} size
  * @param {boolean} vertical @returns {Axis} */
@@ -161,8 +162,22 @@ function writePosition(pen, { vertical, length }, middle, text, across) {
   pen.fillRect(middle - 0.5, across - 4, 1, 4);
 }
 
-/** What the bars of a profile are measured by.  @param {Strip} strip @param {boolean} log */
-export const scaleOf = (strip, log) => stripScale(strip.most, { log });
+/**
+ * What the bars of a profile are measured by; on a log scale almost all of them have a length,
+ * however far the largest is above the others.
+ * @param {Strip} strip
+ * @param {boolean} log
+ * @returns {import("./heat_strips.js").Scale}
+ */
+export function scaleOf({ most, mean }, log) {
+  if (!log) return stripScale(most);
+  const seen = mean.filter((x) => x > 0 && Number.isFinite(x)).sort();
+  if (!seen.length) return stripScale(most, { log });
+  const least = seen[Math.floor(LEAST * seen.length)];
+  const low = 10 ** Math.floor(Math.log10(least * 0.999999));
+  const high = most.reduce((top, x) => (x > top ? x : top), low);
+  return { low, high: Math.max(high, 10 * low), log, under: mean.some((x) => x < low) };
+}
 
 /**
  * One bar a bucket: up to the mean in full, up to the largest number in a paler tone.

@@ -121,31 +121,10 @@ function token(tokens, at, first, pair) {
 }
 
 /** The strongest links of a view that was asked about.  @param {MapScene} scene */
-export function tourPart({ state, queries, keys }) {
-  const { tour } = state.map;
+export function tourPart(scene) {
+  const { tour } = scene.state.map;
   if (!tour) return null;
-  const line = (/** @type {Link} */ link, /** @type {number} */ i) => {
-    const words = `${placed(queries.tokens, link.query)} → ${placed(keys.tokens, link.key)}`;
-    const go = h(
-      "button",
-      {
-        type: "button",
-        class: "link",
-        "data-act": "map-tour",
-        "data-arg": i,
-        "aria-current": i === tour.at ? "true" : null,
-        tabindex: i === tour.at ? 0 : -1,
-      },
-      isolated(words),
-    );
-    const weight = h("td", { title: String(link.weight) }, rounded(link.weight));
-    return h(
-      "tr",
-      { "data-key": `${link.query}:${link.key}` },
-      h("th", { scope: "row" }, go),
-      weight,
-    );
-  };
+  const heads = ["query → key", "weight"].map((word) => h("th", { scope: "col" }, word));
   return h(
     "section",
     { class: "reads-part map-tour", "data-key": "tour", "aria-labelledby": "tour-title" },
@@ -158,17 +137,40 @@ export function tourPart({ state, queries, keys }) {
     h(
       "table",
       { class: "reads", "aria-labelledby": "tour-title" },
+      h("thead", {}, h("tr", {}, heads)),
       h(
-        "thead",
+        "tbody",
         {},
-        h(
-          "tr",
-          {},
-          ["query → key", "weight"].map((word) => h("th", { scope: "col" }, word)),
-        ),
+        tour.links.map((link, i) => tourLine(scene, link, i, i === tour.at)),
       ),
-      h("tbody", {}, tour.links.map(line)),
     ),
+  );
+}
+
+/**
+ * @param {MapScene} scene
+ * @param {Link} link
+ * @param {number} i
+ * @param {boolean} here  the map is there
+ */
+function tourLine({ queries, keys }, { query, key, weight }, i, here) {
+  const go = h(
+    "button",
+    {
+      type: "button",
+      class: "link",
+      "data-act": "map-tour",
+      "data-arg": i,
+      "aria-current": here ? "true" : null,
+      tabindex: here ? 0 : -1,
+    },
+    isolated(`${placed(queries.tokens, query)} → ${placed(keys.tokens, key)}`),
+  );
+  return h(
+    "tr",
+    { "data-key": `${query}:${key}` },
+    h("th", { scope: "row" }, go),
+    h("td", { title: String(weight) }, rounded(weight)),
   );
 }
 

@@ -9,7 +9,7 @@ main.map-beside { grid-template-columns: minmax(0, 1fr) 286px; }
 .map-pickers { display: flex; flex-wrap: wrap; gap: 6px 16px; margin-left: auto; }
 .map-pickers .compare { margin-left: 0; }
 .map-tools { gap: 8px 18px; } .map-tools .link { font-size: 13px; }
-.map-zoom button { min-width: 30px; text-align: center; }
+.map-tools [data-act=map-zoom] { min-width: 30px; text-align: center; }
 .map-going { display: flex; flex-wrap: wrap; gap: 8px 16px; align-items: center; font-size: 13px; color: var(--soft); }
 .map-going input { width: 15em; color: var(--ink); } .map-going .trouble { flex-basis: 100%; }
 .map .pair-row { align-items: stretch; } .map .readout.pair { user-select: text; overflow-wrap: anywhere; min-width: 0; }

@@ -27,48 +27,37 @@ const button = (act, arg, text, label, on = null) =>
     text,
   );
 
+const SHARE = "what a cell's queries read there: summed over its keys, averaged over its queries";
+
+/** @param {string} name @param {HTMLElement[]} buttons */
+const choice = (name, buttons) =>
+  h("span", { class: "choice", role: "group", "aria-label": name }, buttons);
+
+/** @param {string} act @param {string} text @param {string} label */
+function plain(act, text, label) {
+  const one = button(act, "", text, label);
+  one.classList.add("link");
+  return one;
+}
+
 /** @param {MapScene} scene */
-export function mapTools({ state }) {
-  const { map } = state;
-  const pools = h(
-    "span",
-    { class: "choice", role: "group", "aria-label": "what a cell shows" },
-    button(
-      "map-pool",
-      "max",
-      "strongest",
-      "the strongest weight of a cell (M)",
-      map.pool === "max",
-    ),
-    button(
-      "map-pool",
-      "share",
-      "share",
-      "what a cell's queries read there: summed over its keys, averaged over its queries (M)",
-      map.pool === "share",
-    ),
-  );
-  const zoom = h(
-    "span",
-    { class: "choice map-zoom", role: "group", "aria-label": "near and far" },
-    button("map-zoom", "-1", "+", "nearer (+)"),
-    button("map-zoom", "1", "−", "farther (−)"),
-    button("map-zoom", "0", "whole", "the whole head (0)"),
-  );
-  const plain = (/** @type {HTMLElement} */ one) => {
-    one.classList.add("link");
-    return one;
-  };
+export function mapTools({ state: { map } }) {
+  const isMax = map.pool === "max";
   return h(
     "div",
     { class: "map-tools head-tools" },
-    pools,
-    zoom,
-    plain(button("map-going", "", "go to …", "go to a query and a key (G)")),
-    plain(
-      button("map-strongest", "", "strongest in view", "fly to the strongest link in view (S)"),
-    ),
-    plain(button("map-mark", "", "bookmark", "keep this place (B)")),
+    choice("what a cell shows", [
+      button("map-pool", "max", "strongest", "the strongest weight of a cell (M)", isMax),
+      button("map-pool", "share", "share", `${SHARE} (M)`, !isMax),
+    ]),
+    choice("near and far", [
+      button("map-zoom", "-1", "+", "nearer (+)"),
+      button("map-zoom", "1", "−", "farther (−)"),
+      button("map-zoom", "0", "whole", "the whole head (0)"),
+    ]),
+    plain("map-going", "go to …", "go to a query and a key (G)"),
+    plain("map-strongest", "strongest in view", "fly to the strongest link in view (S)"),
+    plain("map-mark", "bookmark", "keep this place (B)"),
   );
 }
 
@@ -190,25 +179,19 @@ function swatch(kind, words, colors) {
 
 const STEP = 0.1; // percent
 
+/** One end of the colours.  @param {"low" | "high"} which @param {number} value */
+const handle = (which, value) =>
+  h("input", {
+    ...{ type: "range", min: 0, max: 100, step: STEP, value, "data-range": which },
+    "aria-label": `${which === "low" ? "least" : "most"}: so many percent of the cells lie below`,
+    "aria-valuetext": `${value} %`,
+  });
+
 /** Two handles on one line: between which percentiles of the cells in view the colours lie.
  * @param {MapScene} scene */
 export function rangePart({ state }) {
   const [low, high] = state.map.range;
-  const end = (
-    /** @type {string} */ which,
-    /** @type {number} */ value,
-    /** @type {string} */ say,
-  ) =>
-    h("input", {
-      type: "range",
-      min: 0,
-      max: 100,
-      step: STEP,
-      value,
-      "data-range": which,
-      "aria-label": say,
-      "aria-valuetext": `${value} %`,
-    });
+  const all = { type: "button", class: "link", "data-act": "map-range", "data-arg": "all" };
   return h(
     "div",
     {
@@ -222,16 +205,11 @@ export function rangePart({ state }) {
     h(
       "span",
       { class: "two-ended", vars: { "--low": `${low}%`, "--high": `${high}%` } },
-      end("low", low, "least: so many percent of the cells in view lie below"),
-      end("high", high, "most: so many percent of the cells in view lie below"),
+      handle("low", low),
+      handle("high", high),
     ),
     h("output", {}, `${high} %`),
     h("span", {}, "of the cells in view"),
-    state.map.range.join() !== "0,100" &&
-      h(
-        "button",
-        { type: "button", class: "link", "data-act": "map-range", "data-arg": "all" },
-        "all",
-      ),
+    (low > 0 || high < 100) && h("button", all, "all"),
   );
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { heatColors } from "../src/heat_color.js";
-import { hasWords, labelsOn, roundStep, tokenAt } from "../src/map_axes.js";
+import { hasWords, labelsOn, roundStep, scaleOf, tokenAt } from "../src/map_axes.js";
 import {
   NEAREST,
   between,
@@ -188,4 +188,20 @@ test("a place is a position, or a token's text from here on", () => {
   assert.match(tokenMeant("dog", tokens, 0).trouble, /no token reads “dog”/);
   const many = Array.from({ length: 50_000 }, (_, i) => `t${i}`);
   assert.deepEqual(tokenMeant("48,211", many, 0), { at: 48_211 });
+});
+
+test("a profile on a log scale shows the many beside one that is far above", () => {
+  const mean = Float32Array.from({ length: 100 }, (_, i) => (i ? 2 + i / 50 : 25_000));
+  const { low, high, under } = scaleOf({ most: mean, mean }, true);
+  assert.deepEqual([low, high, under], [1, 25_000, false]);
+  mean[50] = 1e-7;
+  assert.deepEqual(scaleOf({ most: mean, mean }, true), {
+    low: 1,
+    high: 25_000,
+    log: true,
+    under: true,
+  });
+  const flat = scaleOf({ most: mean, mean: new Float32Array(100).fill(NaN) }, true);
+  assert.ok(flat.low > 0 && flat.high >= flat.low);
+  assert.equal(scaleOf({ most: mean, mean }, false).low, 0);
 });

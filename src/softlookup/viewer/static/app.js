@@ -266,11 +266,11 @@ function brief(numbers, first = 2) {
   return `[${numbers.slice(0, first).map(rounded).join(", ")}, …]`;
 }
 function parseNumber(text) {
-  const plain2 = text.trim().replaceAll("−", "-");
-  const match = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(?:\s*\/\s*(\d+\.?\d*))?$/i.exec(plain2);
+  const plain3 = text.trim().replaceAll("−", "-");
+  const match = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(?:\s*\/\s*(\d+\.?\d*))?$/i.exec(plain3);
   const number2 = match ? Number(match[1]) / (match[2] === void 0 ? 1 : Number(match[2])) : NaN;
   if (Number.isFinite(number2)) return { number: number2 === 0 ? 0 : number2 };
-  const got = plain2 === "" ? "nothing" : `“${plain2.length > 24 ? `${plain2.slice(0, 24)}…` : plain2}”`;
+  const got = plain3 === "" ? "nothing" : `“${plain3.length > 24 ? `${plain3.slice(0, 24)}…` : plain3}”`;
   if (match) return { sentence: `A number here must be finite; got ${got}. Type a smaller one.` };
   return { sentence: `Type one number, such as 2, −0.5 or 1/3; got ${got}.` };
 }
@@ -2426,25 +2426,25 @@ function keep2(kept, name, value, most) {
 
 // src/map_going.js
 function tokenMeant(typed3, tokens, from) {
-  const plain2 = typed3.trim();
-  if (plain2 === "") return { at: from };
-  const number2 = plain2.replace(/^@/, "").replaceAll(/[,\s_]/g, "");
+  const plain3 = typed3.trim();
+  if (plain3 === "") return { at: from };
+  const number2 = plain3.replace(/^@/, "").replaceAll(/[,\s_]/g, "");
   if (/^-?\d+$/.test(number2)) {
     const at2 = Number(number2);
     if (at2 >= 0 && at2 < tokens.length) return { at: at2 };
-    return { trouble: `must be 0 … ${tokens.length - 1}; got “${short2(plain2)}”.` };
+    return { trouble: `must be 0 … ${tokens.length - 1}; got “${short2(plain3)}”.` };
   }
   const at = nextAfter(tokens, from, ways(typed3));
   if (at !== null) return { at };
-  return { trouble: `no token reads “${short2(plain2)}”. Type its text, or a position.` };
+  return { trouble: `no token reads “${short2(plain3)}”. Type its text, or a position.` };
 }
 function ways(typed3) {
-  const plain2 = typed3.trim();
-  const low = plain2.toLowerCase();
+  const plain3 = typed3.trim();
+  const low = plain3.toLowerCase();
   const bare = (token2) => readable(token2).replace(/^[\s▁Ġ]+|\s+$/gu, "");
   return [
-    (token2) => token2 === typed3 || readable(token2) === plain2,
-    (token2) => bare(token2) === plain2,
+    (token2) => token2 === typed3 || readable(token2) === plain3,
+    (token2) => bare(token2) === plain3,
     (token2) => bare(token2).toLowerCase() === low,
     (token2) => readable(token2).toLowerCase().includes(low)
   ];
@@ -2769,6 +2769,7 @@ var WORDS = 12;
 var SPACED = { rows: 26, keys: 62 };
 var TEXT = 11;
 var GAP2 = 5;
+var LEAST2 = 0.02;
 function axisOf(camera, box, size, vertical) {
   const { left: left3, top, per } = edgesOf(camera, box);
   return vertical ? { vertical, from: top, per, length: box.height, count: size.rows } : { vertical, from: left3, per, length: box.width, count: size.keys };
@@ -2851,7 +2852,15 @@ function writePosition(pen, { vertical, length }, middle, text, across) {
   pen.fillText(text, within(middle, half, length - half), across - GAP2 - 3 - TEXT / 2);
   pen.fillRect(middle - 0.5, across - 4, 1, 4);
 }
-var scaleOf2 = (strip, log) => stripScale(strip.most, { log });
+function scaleOf2({ most, mean }, log) {
+  if (!log) return stripScale(most);
+  const seen = mean.filter((x) => x > 0 && Number.isFinite(x)).sort();
+  if (!seen.length) return stripScale(most, { log });
+  const least = seen[Math.floor(LEAST2 * seen.length)];
+  const low = 10 ** Math.floor(Math.log10(least * 0.999999));
+  const high = most.reduce((top, x) => x > top ? x : top, low);
+  return { low, high: Math.max(high, 10 * low), log, under: mean.some((x) => x < low) };
+}
 function drawProfile(pen, axis2, strip, { log, across, colors, ratio }) {
   const scale = scaleOf2(strip, log);
   const each = (strip.stop - strip.start) / strip.buckets;
@@ -3897,7 +3906,7 @@ function pictureOf(grid2, { title, what, range: range3, theme = "light", ramp: r
 }
 function headings({ left: left3, width, colors }, title, what, beside) {
   const room = width - 2 * MARGIN;
-  const plain2 = (
+  const plain3 = (
     /** @type {const} */
     { anchor: "start", upright: false }
   );
@@ -3912,19 +3921,19 @@ function headings({ left: left3, width, colors }, title, what, beside) {
       size: TITLE,
       color: colors.ink,
       bold: true,
-      ...plain2
+      ...plain3
     },
-    { x, y: below, text: fitted2(what, SMALL2, room), size: SMALL2, color: colors.soft, ...plain2 },
+    { x, y: below, text: fitted2(what, SMALL2, room), size: SMALL2, color: colors.soft, ...plain3 },
     {
       x: left3 - 10,
       y: beside,
       text: "query",
       size: SMALL2,
       color: colors.soft,
-      ...plain2,
+      ...plain3,
       anchor: "end"
     },
-    { x: left3, y: below + 24, text: "key", size: SMALL2, color: colors.soft, ...plain2 }
+    { x: left3, y: below + 24, text: "key", size: SMALL2, color: colors.soft, ...plain3 }
   ];
 }
 function axisTexts(grid2, { cell: cell2, left: left3, top, colors }, rows, keys) {
@@ -4251,8 +4260,8 @@ function gridJson(grid2, { what, title, about = {} }) {
 `;
 }
 function fileName(parts, ending) {
-  const plain2 = (part) => part.normalize("NFKD").replace(/[^A-Za-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 60);
-  const name = parts.map(plain2).filter(Boolean).join("-") || "grid";
+  const plain3 = (part) => part.normalize("NFKD").replace(/[^A-Za-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 60);
+  const name = parts.map(plain3).filter(Boolean).join("-") || "grid";
   return `${name}.${ending}`;
 }
 function download(name, blob) {
@@ -4345,23 +4354,7 @@ function errands(page) {
     ...mapErrands(page),
     ...profileErrands(page),
     help: () => dialogs.help.showModal(),
-    copy: () => {
-      const map = page.map();
-      if (map) {
-        const pair2 = pairText(map);
-        if (pair2) void copy(page, pair2.done, pair2.text);
-        else update({ notice: "There is nothing to copy yet: hold a pair (L)." });
-        return;
-      }
-      const table6 = page.table();
-      if (table6) {
-        void copy(page, "The table is copied, as it stands.", tableText(table6));
-        return;
-      }
-      const text = ledgerText(page.scene());
-      if (text) void copy(page, "The ledger is copied as text.", text);
-      else update({ notice: "There is no ledger yet: open a head and pick a query." });
-    },
+    copy: () => copyShown(page),
     link: () => void copy(
       page,
       fitsHash(state()) ? "The link is copied. It holds the place and the changed numbers, not the key to this viewer." : "The link is copied. It holds the place; the changed numbers are too many for a link.",
@@ -4448,6 +4441,21 @@ async function checkTurn({ state, update, wait, source }) {
       }
     )
   );
+}
+function copyShown(page) {
+  const { update } = page;
+  const map = page.map();
+  const table6 = page.table();
+  if (map) {
+    const pair2 = pairText(map);
+    if (pair2) void copy(page, pair2.done, pair2.text);
+    else update({ notice: "There is nothing to copy yet: hold a pair (L)." });
+  } else if (table6) void copy(page, "The table is copied, as it stands.", tableText(table6));
+  else {
+    const text = ledgerText(page.scene());
+    if (text) void copy(page, "The ledger is copied as text.", text);
+    else update({ notice: "There is no ledger yet: open a head and pick a query." });
+  }
 }
 async function copy({ update, dialogs }, done, text) {
   try {
@@ -5853,7 +5861,7 @@ var OVERVIEW = 516;
 var NARROW2 = 600;
 var GAP3 = 24;
 var LONG2 = 240;
-var [LEAST2, MOST6, MOST_BELOW] = [23, 112, 56];
+var [LEAST3, MOST6, MOST_BELOW] = [23, 112, 56];
 var BETWEEN = 4;
 var LEAST_LABEL = 24;
 var SINK_ROOM = 34;
@@ -5869,10 +5877,10 @@ function layoutOf(state) {
   const overview2 = beside ? OVERVIEW : page;
   const longest = Math.max(...capture.layers.map((layer) => layer.label.length));
   const wanted = Math.min(132, Math.max(62, 7 * longest + 12));
-  const left3 = overview2 - heads * (LEAST2 + BETWEEN);
+  const left3 = overview2 - heads * (LEAST3 + BETWEEN);
   const label = narrow ? LEAST_LABEL : Math.max(LEAST_LABEL, Math.min(wanted, left3));
   const most = name === "below" ? MOST_BELOW : MOST6;
-  const thumb2 = Math.max(LEAST2, Math.min(most, Math.floor((overview2 - label) / heads) - BETWEEN));
+  const thumb2 = Math.max(LEAST3, Math.min(most, Math.floor((overview2 - label) / heads) - BETWEEN));
   const names2 = narrow ? 74 : 96;
   const both = compare && room >= 860 ? (page - GAP3) / 2 : page;
   const figure4 = beside ? page - OVERVIEW - GAP3 : both;
@@ -6743,8 +6751,8 @@ function typed2(event, { act, state, update }) {
     answers[Number(index)] = field3.value;
     update({ turn: { ...turn, typed: answers, trouble: null } });
   }
-  const choice2 = field3.getAttribute("data-choice");
-  if (choice2 !== null) update({ turn: { ...turn, typed: [choice2], verdict: null, trouble: null } });
+  const choice3 = field3.getAttribute("data-choice");
+  if (choice3 !== null) update({ turn: { ...turn, typed: [choice3], verdict: null, trouble: null } });
 }
 function picked(event, { act, update }) {
   const field3 = elementOf(event);
@@ -8013,31 +8021,10 @@ function token(tokens, at, first, pair2) {
     h("bdi", {}, shortName(tokens[at]))
   );
 }
-function tourPart({ state, queries, keys }) {
-  const { tour } = state.map;
+function tourPart(scene) {
+  const { tour } = scene.state.map;
   if (!tour) return null;
-  const line4 = (link, i) => {
-    const words2 = `${placed(queries.tokens, link.query)} → ${placed(keys.tokens, link.key)}`;
-    const go2 = h(
-      "button",
-      {
-        type: "button",
-        class: "link",
-        "data-act": "map-tour",
-        "data-arg": i,
-        "aria-current": i === tour.at ? "true" : null,
-        tabindex: i === tour.at ? 0 : -1
-      },
-      isolated(words2)
-    );
-    const weight = h("td", { title: String(link.weight) }, rounded(link.weight));
-    return h(
-      "tr",
-      { "data-key": `${link.query}:${link.key}` },
-      h("th", { scope: "row" }, go2),
-      weight
-    );
-  };
+  const heads = ["query → key", "weight"].map((word2) => h("th", { scope: "col" }, word2));
   return h(
     "section",
     { class: "reads-part map-tour", "data-key": "tour", "aria-labelledby": "tour-title" },
@@ -8050,17 +8037,33 @@ function tourPart({ state, queries, keys }) {
     h(
       "table",
       { class: "reads", "aria-labelledby": "tour-title" },
+      h("thead", {}, h("tr", {}, heads)),
       h(
-        "thead",
+        "tbody",
         {},
-        h(
-          "tr",
-          {},
-          ["query → key", "weight"].map((word2) => h("th", { scope: "col" }, word2))
-        )
-      ),
-      h("tbody", {}, tour.links.map(line4))
+        tour.links.map((link, i) => tourLine(scene, link, i, i === tour.at))
+      )
     )
+  );
+}
+function tourLine({ queries, keys }, { query, key, weight }, i, here) {
+  const go2 = h(
+    "button",
+    {
+      type: "button",
+      class: "link",
+      "data-act": "map-tour",
+      "data-arg": i,
+      "aria-current": here ? "true" : null,
+      tabindex: here ? 0 : -1
+    },
+    isolated(`${placed(queries.tokens, query)} → ${placed(keys.tokens, key)}`)
+  );
+  return h(
+    "tr",
+    { "data-key": `${query}:${key}` },
+    h("th", { scope: "row" }, go2),
+    h("td", { title: String(weight) }, rounded(weight))
   );
 }
 function marksPart({ state, queries, keys, size }) {
@@ -8111,47 +8114,30 @@ var button = (act, arg, text, label, on = null) => h(
   },
   text
 );
-function mapTools({ state }) {
-  const { map } = state;
-  const pools = h(
-    "span",
-    { class: "choice", role: "group", "aria-label": "what a cell shows" },
-    button(
-      "map-pool",
-      "max",
-      "strongest",
-      "the strongest weight of a cell (M)",
-      map.pool === "max"
-    ),
-    button(
-      "map-pool",
-      "share",
-      "share",
-      "what a cell's queries read there: summed over its keys, averaged over its queries (M)",
-      map.pool === "share"
-    )
-  );
-  const zoom2 = h(
-    "span",
-    { class: "choice map-zoom", role: "group", "aria-label": "near and far" },
-    button("map-zoom", "-1", "+", "nearer (+)"),
-    button("map-zoom", "1", "−", "farther (−)"),
-    button("map-zoom", "0", "whole", "the whole head (0)")
-  );
-  const plain2 = (one) => {
-    one.classList.add("link");
-    return one;
-  };
+var SHARE = "what a cell's queries read there: summed over its keys, averaged over its queries";
+var choice2 = (name, buttons) => h("span", { class: "choice", role: "group", "aria-label": name }, buttons);
+function plain2(act, text, label) {
+  const one = button(act, "", text, label);
+  one.classList.add("link");
+  return one;
+}
+function mapTools({ state: { map } }) {
+  const isMax = map.pool === "max";
   return h(
     "div",
     { class: "map-tools head-tools" },
-    pools,
-    zoom2,
-    plain2(button("map-going", "", "go to …", "go to a query and a key (G)")),
-    plain2(
-      button("map-strongest", "", "strongest in view", "fly to the strongest link in view (S)")
-    ),
-    plain2(button("map-mark", "", "bookmark", "keep this place (B)"))
+    choice2("what a cell shows", [
+      button("map-pool", "max", "strongest", "the strongest weight of a cell (M)", isMax),
+      button("map-pool", "share", "share", `${SHARE} (M)`, !isMax)
+    ]),
+    choice2("near and far", [
+      button("map-zoom", "-1", "+", "nearer (+)"),
+      button("map-zoom", "1", "−", "farther (−)"),
+      button("map-zoom", "0", "whole", "the whole head (0)")
+    ]),
+    plain2("map-going", "go to …", "go to a query and a key (G)"),
+    plain2("map-strongest", "strongest in view", "fly to the strongest link in view (S)"),
+    plain2("map-mark", "bookmark", "keep this place (B)")
   );
 }
 function goingPart({ state, size }) {
@@ -8253,18 +8239,14 @@ function swatch2(kind, words2, colors) {
   );
 }
 var STEP3 = 0.1;
+var handle = (which, value) => h("input", {
+  ...{ type: "range", min: 0, max: 100, step: STEP3, value, "data-range": which },
+  "aria-label": `${which === "low" ? "least" : "most"}: so many percent of the cells lie below`,
+  "aria-valuetext": `${value} %`
+});
 function rangePart({ state }) {
   const [low, high] = state.map.range;
-  const end = (which, value, say) => h("input", {
-    type: "range",
-    min: 0,
-    max: 100,
-    step: STEP3,
-    value,
-    "data-range": which,
-    "aria-label": say,
-    "aria-valuetext": `${value} %`
-  });
+  const all = { type: "button", class: "link", "data-act": "map-range", "data-arg": "all" };
   return h(
     "div",
     {
@@ -8278,16 +8260,12 @@ function rangePart({ state }) {
     h(
       "span",
       { class: "two-ended", vars: { "--low": `${low}%`, "--high": `${high}%` } },
-      end("low", low, "least: so many percent of the cells in view lie below"),
-      end("high", high, "most: so many percent of the cells in view lie below")
+      handle("low", low),
+      handle("high", high)
     ),
     h("output", {}, `${high} %`),
     h("span", {}, "of the cells in view"),
-    state.map.range.join() !== "0,100" && h(
-      "button",
-      { type: "button", class: "link", "data-act": "map-range", "data-arg": "all" },
-      "all"
-    )
+    (low > 0 || high < 100) && h("button", all, "all")
   );
 }
 
@@ -10090,7 +10068,7 @@ main.map-beside { grid-template-columns: minmax(0, 1fr) 286px; }
 .map-pickers { display: flex; flex-wrap: wrap; gap: 6px 16px; margin-left: auto; }
 .map-pickers .compare { margin-left: 0; }
 .map-tools { gap: 8px 18px; } .map-tools .link { font-size: 13px; }
-.map-zoom button { min-width: 30px; text-align: center; }
+.map-tools [data-act=map-zoom] { min-width: 30px; text-align: center; }
 .map-going { display: flex; flex-wrap: wrap; gap: 8px 16px; align-items: center; font-size: 13px; color: var(--soft); }
 .map-going input { width: 15em; color: var(--ink); } .map-going .trouble { flex-basis: 100%; }
 .map .pair-row { align-items: stretch; } .map .readout.pair { user-select: text; overflow-wrap: anywhere; min-width: 0; }
