@@ -1,6 +1,7 @@
 """Sphinx configuration: Markdown pages, numpydoc docstrings, the furo theme."""
 
 from importlib.metadata import version as installed
+from importlib.util import find_spec
 
 project = "softlookup"
 author = "The softlookup authors"
@@ -19,6 +20,7 @@ default_role = "code"
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
+autodoc_mock_imports = [] if find_spec("torch") else ["torch"]  # one class is of torch's
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # numpydoc's Parameters say more than the annotation
 numpydoc_show_class_members = False

@@ -65,15 +65,19 @@ def draw(call, rng, *, lse=True):
     return out_grad, lse_grad
 
 
-def assert_gradients(found, call, out_grad, lse_grad):
-    """Assert that `found` are the gradients of `call` within the budget, of the right dtypes."""
+def assert_gradients(found, call, out_grad, lse_grad, *, size=1.0):
+    """Assert that `found` are the gradients of `call` within the budget, of the right dtypes.
+
+    `size` is the largest number on the way: what a rounding of a score or of a row's delta meets.
+    """
     dtype = call.query.dtype
     exact, naive = (
         gradients(call.arrays, out_grad, lse_grad, each, **call.options)
         for each in (oracle.wide(dtype), dtype)
     )
     # before the cap: there a rounding moves the steepness, too
-    size = loudest(oracle.lookup(*call.arrays, **{**call.options, "softcap": None}))
+    scores = oracle.lookup(*call.arrays, **{**call.options, "softcap": None})
+    size = size * loudest(scores)
     given = {**dict(zip(("query", "key", "value"), call.arrays, strict=True)), **call.options}
     for name in ("query", "key", "value", "bias", "sinks"):
         actual = getattr(found, name)

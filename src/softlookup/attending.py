@@ -1,5 +1,6 @@
 """`attend`: the answer of a lookup, and nothing else."""
 
+import sys
 from typing import Any
 
 from softlookup.arrays import Array
@@ -7,7 +8,7 @@ from softlookup.backends import registry
 from softlookup.facts import Facts
 from softlookup.options import names_checked
 from softlookup.problem import Problem, build_problem
-from softlookup.tensors import Tensors, is_tensor
+from softlookup.tensors import Tensors, is_compiling, is_tensor
 
 _NO_FACTS = Facts()
 
@@ -68,25 +69,30 @@ def attend(
     array([[12.5]])
     """
     name = registry.check_backend(backend)
-    tensors = None
+    options = {
+        "causal": causal,
+        "q_offset": q_offset,
+        "window": window,
+        "mask": mask,
+        "bias": bias,
+        "kv_lens": kv_lens,
+        "scale": scale,
+        "softcap": softcap,
+        "sinks": sinks,
+    }
     if is_tensor(query):
-        tensors = Tensors(query, key, value, bias, sinks, mask)
-        query, key, value, bias, sinks, mask = tensors.detached()
-    problem = build_problem(
-        query,
-        key,
-        value,
-        causal=causal,
-        q_offset=q_offset,
-        window=window,
-        mask=mask,
-        bias=bias,
-        kv_lens=kv_lens,
-        scale=scale,
-        softcap=softcap,
-        sinks=sinks,
-    )
-    return answer(problem, name, tensors)
+        verb = _attend_tensors
+        if is_compiling():  # here, not in a function: torch.compile has to see it
+            verb = sys.modules["torch"].compiler.disable(verb)
+        return verb(query, key, value, options, name)
+    return answer(build_problem(query, key, value, **options), name, None)
+
+
+def _attend_tensors(query: Any, key: Any, value: Any, options: dict[str, Any], name: str) -> Array:
+    given = Tensors(query, key, value, *(options[each] for each in Tensors._fields[3:]))
+    plain = given.detached()
+    options |= {each: getattr(plain, each) for each in Tensors._fields[3:]}
+    return answer(build_problem(*plain[:3], **options), name, given)
 
 
 def answer(problem: Problem, name: str, tensors: Tensors | None) -> Array:

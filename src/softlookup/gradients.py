@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from softlookup.arrays import Array, as_floats, compute_dtype, without_repeats
+from softlookup.arrays import BFLOAT16, Array, as_floats, without_repeats
 from softlookup.errors import ShapeError
 from softlookup.options import Overlay, lay_over
 from softlookup.pooling import Normaliser
@@ -148,13 +148,16 @@ def count_ranges(problem: Problem) -> int:
 
 
 def are_finite(*arrays: Array | None) -> bool:
-    """Return True where all numbers are finite for sure: one sum of each array tells."""
+    """Return True where all numbers are finite for sure: one pass over each array tells."""
+    return all(_is_finite(without_repeats(array)) for array in arrays if array is not None)
+
+
+def _is_finite(array: Array) -> bool:
+    if array.itemsize == 2:  # as integers: a sum would widen each number first
+        infinite = 0x7F80 if array.dtype == BFLOAT16 else 0x7C00
+        return int((array.view(np.uint16) & 0x7FFF).max(initial=0)) < infinite
     with np.errstate(all="ignore"):  # a sum beyond the range is not finite, either
-        return all(
-            bool(np.isfinite(without_repeats(array).sum(dtype=compute_dtype(array.dtype))))
-            for array in arrays
-            if array is not None
-        )
+        return bool(np.isfinite(array.sum()))
 
 
 def bias_room(problem: Problem, *, wanted: bool) -> Overlay | None:

@@ -48,10 +48,15 @@ def view(tensor: Any, argument: str) -> NDArray[Any]:
             return bits.view(ml_dtypes.bfloat16)
         array: NDArray[Any] = plain.numpy()
     except (TypeError, RuntimeError) as error:
+        advice = f"Convert it, e.g. {argument}.to_dense().float()."
+        if tensor.dtype.is_floating_point and tensor.dtype.itemsize > 1 and not tensor.is_sparse:
+            advice = (
+                "Inside a transform of torch.func there are no numbers to read: call it outside."
+            )
         raise DtypeError(
             argument,
             f"must be a dense tensor of plain numbers; got {tensor.dtype} in {tensor.layout}. "
-            f"Convert it, e.g. {argument}.to_dense().float().",
+            f"{advice}",
         ) from error
     return array
 
@@ -62,6 +67,12 @@ def tensor_of(array: NDArray[Any]) -> Any:
     if array.dtype == ml_dtypes.bfloat16:
         return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
     return torch.from_numpy(array)
+
+
+def is_compiling() -> bool:
+    """Return whether torch.compile looks into the caller: tensors hold no numbers then."""
+    torch: Any = sys.modules["torch"]
+    return bool(torch.compiler.is_compiling())
 
 
 class Tensors(NamedTuple):
@@ -80,9 +91,9 @@ class Tensors(NamedTuple):
     sinks: Any
     mask: Any
 
-    def detached(self) -> tuple[Any, ...]:
+    def detached(self) -> "Tensors":
         """Return them all without their history."""
-        return tuple(each.detach() if is_tensor(each) else each for each in self)
+        return Tensors._make(each.detach() if is_tensor(each) else each for each in self)
 
     def one_head(self, head: int, group: int, batch: tuple[int, ...]) -> "Tensors":
         """Return those of one query head of one batch entry, sharing memory and history."""

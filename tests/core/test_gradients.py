@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
@@ -14,6 +15,7 @@ from agreement import assert_same_bits
 from cases import Case
 from softlookup import machine
 from softlookup.backends import registry
+from softlookup.gradients import are_finite
 
 NAMES = tuple(cases.NAMED)
 BACKENDS = {each.NAME: each for each in registry.backends()}
@@ -48,6 +50,17 @@ def test_residuals_keep_every_bit_of_the_answer(name, backend):
     kept, found = BACKENDS[backend].residuals(look.problem), look.inspect()
     assert_same_bits(look.problem.restore(kept.out), found.out)
     assert_same_bits(look.problem.restore(kept.lse), found.lse)
+
+
+@pytest.mark.parametrize("dtype", cases.DTYPES.values(), ids=cases.DTYPES)
+def test_numbers_are_told_from_what_is_not_finite(dtype):
+    largest = np.array([[1, -1, ml_dtypes.finfo(dtype).max, -0.0, 0]], dtype)
+    assert are_finite(largest[:, :2], None, np.zeros((0, 2), dtype))
+    for held in (np.nan, np.inf, -np.inf):
+        assert not are_finite(np.array([[1.5, held]], dtype))
+        assert not are_finite(np.broadcast_to(np.array([held], dtype), (3, 5)))
+    if dtype.itemsize == 2:
+        assert are_finite(largest, -largest)
 
 
 BIASES = {
@@ -124,7 +137,7 @@ def test_the_lse_of_an_empty_row_is_its_sink(backend):
     assert not found.query.any()
 
 
-def test_what_hidden_keys_hold_changes_no_bit(backend):
+def test_what_hidden_keys_hold_changes_nothing(backend):
     call = Case("hidden", heads=(1, 2), q_len=7, kv_len=67, head_dim=11).build()
     rng = np.random.default_rng(10)
     out_grad, lse_grad = slopes.draw(call, rng)
@@ -138,6 +151,8 @@ def test_what_hidden_keys_hold_changes_no_bit(backend):
     for one, other in zip(clean[:3], found[:3], strict=True):
         assert np.isfinite(other).all()
         np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-7)
+        if backend == "cpu":
+            assert_same_bits(one, other)
 
 
 @pytest.mark.parametrize("spoilt", ["query", "sink", "key"])
@@ -224,28 +239,36 @@ def test_no_number_of_threads_changes_a_bit(bias, dtype, monkeypatch):
             assert_same_bits(one, other)
 
 
+STATUS = Path(
+    "/proc/self/status"
+)  # its peak is this program's own; getrusage's is the parent's too
 MEMORY = """
-import resource
+import re
 import sys
+from pathlib import Path
 import numpy as np
 import softlookup as sl
+
+def peak():
+    return int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
 
 rng = np.random.default_rng(0)
 arrays = [rng.standard_normal((1, 8192, 64), dtype=np.float32) for _ in range(4)]
 bias = rng.standard_normal((1, 1, 8192), dtype=np.float32)
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak()
 look = sl.Lookup(*arrays[:3], bias=bias, backend=sys.argv[1])
 found = look.gradients(arrays[3], lse_grad=np.ones((1, 8192), np.float32))
 assert np.isfinite(found.key).all()
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+print(peak() - before)
 """
 
 
 def test_memory_grows_with_the_length_not_with_its_square(backend):
-    pytest.importorskip("resource", reason="hardware: this system does not tell a peak of memory")
+    if not STATUS.is_file():
+        pytest.skip("hardware: this system does not tell a program's peak of memory")
     ran = subprocess.run(
         [sys.executable, "-c", MEMORY, backend],
         capture_output=True, text=True, check=True, timeout=300,
     )  # fmt: skip
     kibibytes = int(ran.stdout)
-    assert kibibytes <= 160 * 1024, kibibytes  # the weights alone are 256 MiB
+    assert 1024 < kibibytes <= 160 * 1024, kibibytes  # the weights alone are 256 MiB

@@ -145,6 +145,18 @@ def test_a_tensor_that_cannot_be_read_is_refused(what):
         assert fragment in str(caught.value)
 
 
+def test_in_inference_mode_and_with_parameters():
+    weight = torch.nn.Parameter(torch.randn(3, 5))
+    out = sl.attend(weight, weight, weight)
+    assert type(out) is torch.Tensor
+    with torch.inference_mode():
+        plain = sl.attend(weight, weight, weight)
+        again = sl.attend(plain, plain, plain)
+    assert torch.equal(plain, out)
+    assert not plain.requires_grad
+    assert again.shape == (3, 5)
+
+
 def test_numpy_callers_do_not_load_torch_even_where_it_is():
     program = """
 import sys

@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch", reason="models (make models installs what t
 
 from torch.nn.functional import scaled_dot_product_attention as theirs  # noqa: E402
 
+from softlookup import attend  # noqa: E402
 from softlookup.errors import DtypeError, OptionError, ShapeError  # noqa: E402
 from softlookup.integrations.torch import attend_with_lse  # noqa: E402
 from softlookup.integrations.torch import scaled_dot_product_attention as ours  # noqa: E402
@@ -134,3 +135,25 @@ def test_two_halves_merge_by_their_lse():
 def test_a_value_is_needed_for_an_answer_with_its_lse():
     with pytest.raises(OptionError, match="value"):
         attend_with_lse(*arrays()[:2], None)
+
+
+@pytest.mark.filterwarnings("ignore")  # torch.compile warns itself
+@pytest.mark.parametrize("verb", [ours, attend, lambda *x: attend_with_lse(*x)[0]],
+                         ids=["drop-in", "attend", "with lse"])  # fmt: skip
+def test_compiled_code_calls_it_as_it_is(verb):
+    def loss(query, key, value):
+        return (verb(2 * query, key, value) * torch.arange(13)).sum()
+
+    slopes = []
+    for how in (loss, torch.compile(loss, backend="eager")):
+        given = [x.requires_grad_() for x in arrays(dtype=torch.bfloat16)]
+        how(*given).backward()
+        slopes.append([x.grad for x in given])
+    for one, other in zip(*slopes, strict=True):
+        assert torch.equal(one, other)
+
+
+def test_a_transform_of_torch_func_is_refused_with_its_name():
+    query, key, value = arrays()
+    with pytest.raises(DtypeError, match=r"query: .*torch\.func"):
+        torch.vmap(lambda one: attend(one, key[0], value[0]))(query)

@@ -106,8 +106,9 @@ def test_no_bit_depends_on_whether_a_gradient_is_wanted(backend):
     assert all(x.grad is None and x.requires_grad for x in given)
 
 
-def test_lookup_carries_gradients_for_one_head_too(backend):
-    query, key, value, bias, sinks = inputs(kv_heads=2, bias=(4, 1, 11), sinks=True)
+@pytest.mark.parametrize("shape", [(4, 1, 11), (2, 1, 7, 11), (11,)])
+def test_lookup_carries_gradients_for_one_head_too(shape, backend):
+    query, key, value, bias, sinks = inputs(kv_heads=2, bias=shape, sinks=True)
     look = sl.Lookup(query, key, value, bias=bias, sinks=sinks, backend=backend)
     (look.attend()[1, 3] ** 2).sum().backward()
     whole = [x.grad.clone() for x in (query, key, value, bias, sinks)]

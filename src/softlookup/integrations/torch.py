@@ -4,15 +4,30 @@
 dialect, its names, its causal corner and its mask.
 """
 
+import sys
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from softlookup import autograd
 from softlookup.attending import attend
 from softlookup.backends import registry
-from softlookup.errors import DtypeError, OptionError, ShapeError
+from softlookup.errors import DtypeError, OptionError, PackageError, ShapeError
 from softlookup.facts import Facts
 from softlookup.lookup import Lookup
-from softlookup.tensors import is_tensor
+from softlookup.tensors import is_compiling, is_tensor
+
+
+def __getattr__(name: str) -> Any:
+    if name == "MultiheadAttention":  # a class of torch's: it needs torch to be there at all
+        if find_spec("torch") is None:
+            raise PackageError(
+                "torch",
+                "must be installed for MultiheadAttention; it is not here. Run pip install "
+                '"softlookup[torch]".',
+            )
+        return import_module("softlookup.integrations.multihead").MultiheadAttention
+    raise AttributeError(f"module 'softlookup.integrations.torch' has no attribute {name!r}")
 
 
 def scaled_dot_product_attention(  # noqa: PLR0917 (torch's own signature)
@@ -123,6 +138,13 @@ def attend_with_lse(query: Any, key: Any, value: Any, **options: Any) -> tuple[A
     tensor([0.6931, 0.6931])
     """
     _check_tensor(query, "query")
+    verb = _attend_with_lse
+    if is_compiling():  # as in `attend`
+        verb = sys.modules["torch"].compiler.disable(verb)
+    return verb(query, key, value, options)
+
+
+def _attend_with_lse(query: Any, key: Any, value: Any, options: dict[str, Any]) -> tuple[Any, Any]:
     look = Lookup(query, key, value, **options)
     look.problem.need_value()
     if look.tensors is None:

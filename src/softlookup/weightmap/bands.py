@@ -1,5 +1,6 @@
 """The work of a weight map: bands of queries, computed in any order, in pieces of chosen length."""
 
+import threading
 import time
 from collections.abc import Iterator, Mapping
 
@@ -55,6 +56,7 @@ class Bands:
         self.saved_by: str | None = None
         self._order = _spread(-(-count // GROUP))
         self._next = 0
+        self._one = threading.RLock()  # of those who fill
 
     @property
     def rate(self) -> float | None:
@@ -110,9 +112,13 @@ class Bands:
 
     def compute(self, bands: IntArray) -> Pooled:
         """Compute some bands and keep what they give; a band may be computed again."""
-        began = time.perf_counter()
-        pooled = self.backend.pooled(self.problem, bands)
-        seconds = time.perf_counter() - began
+        with self._one:
+            began = time.perf_counter()
+            pooled = self.backend.pooled(self.problem, bands)
+            self._keep(bands, pooled, time.perf_counter() - began)
+        return pooled
+
+    def _keep(self, bands: IntArray, pooled: Pooled, seconds: float) -> None:
         rows = (bands[:, None] * BAND + np.arange(BAND)).reshape(-1)
         real = rows < self.problem.q_len
         rows = rows[real]
@@ -123,14 +129,16 @@ class Bands:
             self.levels.put(bands, pooled)
         self.done[bands] = True
         self._recent = self._recent / 2 + (max(float(self.cost[bands].sum()), 1.0), seconds)
-        return pooled
 
     def work(self, seconds: float) -> bool:
         """Compute for about so long, spread evenly over the rows; return whether all is done."""
         until = time.perf_counter() + seconds
-        while not self.done.all():
-            left = until - time.perf_counter()
-            self.compute(self._fitting(self._waiting(), min(max(left, _SHORTEST), _AT_ONCE)))
+        while True:
+            with self._one:  # else another thread may leave nothing to wait for
+                if self.done.all():
+                    break
+                left = until - time.perf_counter()
+                self.compute(self._fitting(self._waiting(), min(max(left, _SHORTEST), _AT_ONCE)))
             if time.perf_counter() >= until:
                 break
         whole = bool(self.done.all())
@@ -140,10 +148,11 @@ class Bands:
 
     def merge(self) -> None:
         """Bring the coarser levels up to what is done; needed before they are read."""
-        fresh = np.flatnonzero(self.done & ~self.merged)
-        if fresh.size and self.stored:
-            self.levels.merge(fresh)
-        self.merged[fresh] = True
+        with self._one:
+            fresh = np.flatnonzero(self.done & ~self.merged)
+            if fresh.size and self.stored:
+                self.levels.merge(fresh)
+            self.merged[fresh] = True
 
     def seconds_left(self) -> float:
         """Return how long the rest takes; the dearest bands are tried where nothing is known yet.

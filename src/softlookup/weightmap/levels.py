@@ -228,7 +228,7 @@ class Levels:
             start, stop = int(base.start[band]), int(base.stop[band])
             at = slice(int(base.offset[band]), int(base.offset[band + 1]))
             if base.max is not None:
-                base.max[at] = pooled.max[n, start:stop]
+                base.max[at] = _not_lost(pooled.max[n, start:stop])
             if base.total is not None:
                 base.total[at] = pooled.total[n, start:stop]
         if base.seen is not None:
@@ -260,6 +260,14 @@ class Levels:
             for row in rows.tolist():
                 _merge_row(parent, child, row)
             parent.filled[rows] = _pairs(child.filled)[rows]
+
+
+def _not_lost(most: Array) -> Array:
+    """Return `most` as float32 that are above 0 where it is, however small."""
+    narrow = most.astype(np.float32, copy=False)
+    if narrow is most:
+        return most
+    return np.where((most > 0) & (narrow == 0), np.finfo(np.float32).smallest_subnormal, narrow)
 
 
 def _pairs(filled: IntArray) -> IntArray:

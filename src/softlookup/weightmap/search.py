@@ -15,6 +15,11 @@ from softlookup.weightmap.levels import BASE, Levels
 Evaluate = Callable[[slice, slice], Array]
 Alive = Callable[[slice], bool]
 
+# A stored largest weight is a float32 and came by another way than the weights themselves: so much
+# may a weight lie above it.
+_ROUNDING = 1 + 2.0**-15
+_OFTEN = 8  # settle what is new before it is more than an eighth
+
 
 class Rectangle(NamedTuple):
     """Rows and keys of a lookup, start <= index < stop."""
@@ -37,42 +42,60 @@ class Rectangle(NamedTuple):
 
 
 class Best:
-    """The best weights so far: falling, ties to the earlier query, then to the earlier key."""
+    """The best weights so far; among equals the earlier query, then the earlier key."""
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self.weight = np.empty(0)
-        self.query: IntArray = np.empty(0, np.int64)
-        self.key: IntArray = np.empty(0, np.int64)
+        self._kept = _Links(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))
+        self._new: list[_Links] = []
+        self._floor = 0.0  # what a weight must reach, once there are enough
 
     def beats(self, bound: float) -> bool:
         """Return whether nothing up to `bound` can change them."""
-        return bound <= 0 or (len(self.weight) == self.count and bound <= self.weight[-1])
+        if sum(len(some.weight) for some in self._new) * _OFTEN > self.count:
+            self._settle()
+        return bound <= self._floor
 
     def add(self, weights: Array, rows: slice, keys: slice) -> None:
         """Let the weights of a rectangle compete; those that are 0 or NaN do not."""
         flat = weights.reshape(-1)
-        few = min(self.count, flat.size)
-        if not few:
-            return
-        flat = np.where(flat > 0, flat, 0)
-        place = np.argpartition(flat, -few)[-few:] if few < flat.size else np.arange(few)
-        if few < flat.size:  # of those that tie with the last, the first
-            least = flat[place].min()
-            above = np.flatnonzero(flat > least)
-            place = np.concatenate([above, np.flatnonzero(flat == least)[: few - above.size]])
-        place = place[flat[place] > 0]
+        place = np.flatnonzero(flat >= self._floor if self._floor else flat > 0)
         query, key = np.divmod(place, weights.shape[1])
-        weight = np.concatenate([self.weight, flat[place].astype(np.float64)])
-        query = np.concatenate([self.query, query + rows.start])
-        key = np.concatenate([self.key, key + keys.start])
-        order = np.lexsort((key, query, -weight))[: self.count]
-        self.weight, self.query, self.key = weight[order], query[order], key[order]
+        new = _Links(flat[place].astype(np.float64), query + rows.start, key + keys.start)
+        self._new.append(new.best(self.count))
 
     def links(self) -> list[Link]:
-        """Return them as plain numbers."""
-        found = zip(self.query.tolist(), self.key.tolist(), self.weight.tolist(), strict=True)
+        """Return them as plain numbers, falling."""
+        self._settle()
+        weight, query, key = self._kept
+        order = np.lexsort((key, query, -weight))
+        found = zip(*(each[order].tolist() for each in (query, key, weight)), strict=True)
         return [Link(*each) for each in found]
+
+    def _settle(self) -> None:
+        every = zip(self._kept, *self._new, strict=True)
+        self._kept = _Links(*(np.concatenate(parts) for parts in every)).best(self.count)
+        self._new = []
+        if len(self._kept.weight) == self.count:
+            self._floor = float(self._kept.weight.min())
+
+
+class _Links(NamedTuple):
+    """Some weights with their places, in no order."""
+
+    weight: Array
+    query: IntArray
+    key: IntArray
+
+    def best(self, count: int) -> "_Links":
+        """Return the `count` best of them."""
+        if len(self.weight) <= count:
+            return self
+        least = np.partition(self.weight, -count)[-count]
+        above, equal = np.flatnonzero(self.weight > least), np.flatnonzero(self.weight == least)
+        first = np.lexsort((self.key[equal], self.query[equal]))[: count - len(above)]
+        place = np.concatenate([above, equal[first]])
+        return _Links(self.weight[place], self.query[place], self.key[place])
 
 
 def search_levels(
@@ -98,7 +121,7 @@ def search_levels(
     queue: list[tuple[float, int, int, int]] = [(-math.inf, top, 0, 0)]
     while queue:
         bound, number, row, cell = heapq.heappop(queue)
-        if best.beats(-bound):
+        if best.beats(-bound * _ROUNDING):
             return
         if number == BASE:
             part = where.cut(row, cell, BAND)
@@ -127,7 +150,7 @@ def search_bands(
     most[np.isnan(most)] = np.inf
     order = np.argsort(-most, axis=None, kind="stable")
     for n, cell in zip(*(at.tolist() for at in np.unravel_index(order, most.shape)), strict=True):
-        if best.beats(float(most[n, cell])):
+        if best.beats(float(most[n, cell]) * _ROUNDING):
             return
         part = where.cut(int(bands[n]), cell + some.start, BAND)
         if part.weights:
