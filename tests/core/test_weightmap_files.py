@@ -10,7 +10,7 @@ import pytest
 import softlookup as sl
 from agreement import assert_same_bits
 from captured import two_stacks
-from softlookup.errors import FileError, OptionError
+from softlookup.errors import DtypeError, FileError, OptionError
 from softlookup.weightmap import WeightMap
 
 RNG = np.random.default_rng(6)
@@ -82,6 +82,41 @@ def test_a_half_built_map_goes_on_and_leaves_the_file(tmp_path):
     assert file.read_bytes() == before
     again.save(file)
     assert_same_map(WeightMap.open(file, look), look.map())
+
+
+@pytest.mark.parametrize("begin", ["step", "build", "tile", "estimate", "open"])
+def test_a_map_of_arrays_that_have_changed_is_not_saved(begin, tmp_path):
+    file = tmp_path / "m.safetensors"
+    query, mask = QUERY.copy(), MASK.copy()
+    look = lookup(query, mask=mask)
+    look.map().save(file)
+    before = file.read_bytes()
+    made = WeightMap.open(file, look) if begin == "open" else look.map(build=False)
+    {
+        "step": lambda: made.step(0), "build": made.build, "tile": lambda: made.tile(0, 0, 0),
+        "estimate": made.estimate, "open": lambda: None,
+    }[begin]()  # fmt: skip
+    for array in (query, mask):
+        kept = array[192, 3].copy()
+        array[192, 3] = 1 - kept
+        with pytest.raises(OptionError, match=r"look: must be as it was.*Build a new one"):
+            made.save(file)
+        assert file.read_bytes() == before
+        array[192, 3] = kept
+    made.build()
+    made.save(file)
+    assert_same_map(WeightMap.open(file, lookup()), lookup().map())
+
+
+def test_a_map_begun_after_the_change_is_saved(tmp_path):
+    query = QUERY.copy()
+    look = lookup(query)
+    made = look.map(build=False)
+    query[5] = 0
+    made.save(tmp_path / "m.safetensors")
+    made.build()
+    made.save(tmp_path / "m.safetensors")
+    assert WeightMap.open(tmp_path / "m.safetensors", lookup(query)).done == made.of
 
 
 def test_strides_and_head_do_not_matter_but_every_option_does(file):
@@ -192,8 +227,13 @@ def test_other_files_are_no_maps(tmp_path):
     (tmp_path / "text.safetensors").write_text("hello, there is nothing to see here")
     with pytest.raises(FileError, match="whole weight map"):
         WeightMap.open(tmp_path / "text.safetensors", lookup())
-    with pytest.raises(FileError, match=r"nowhere.safetensors: cannot be read"):
+    with pytest.raises(FileError, match=r"nowhere.safetensors: [^/]*there is none"):
         WeightMap.open(tmp_path / "nowhere.safetensors", lookup())
+    with pytest.raises(FileError, match=r"it is a folder\. Name a file"):
+        WeightMap.open(tmp_path, lookup())
+    for other in (QUERY, None, two_stacks()):
+        with pytest.raises(DtypeError, match=r"look: must be a Lookup; got \w+\."):
+            WeightMap.open(capture, other)
 
 
 def test_where_it_cannot_be_written(tmp_path):

@@ -7,19 +7,26 @@ from softlookup.errors import DtypeError, FileError, OptionError
 
 SMALL = sl.Lookup(np.zeros((3, 4), np.float32), np.zeros((5, 4), np.float32))
 LARGE = sl.Lookup(np.zeros((9000, 1), np.float32), np.zeros((9000, 1), np.float32))
+HEADS = sl.Lookup(np.zeros((3, 5, 4)), np.zeros((3, 5, 4)))
 SEVERAL = sl.Lookup(np.zeros((2, 8, 3, 4)), np.zeros((2, 2, 5, 4)))
 MADE = SMALL.map()
 
 MAPS = {
     "a map of several heads": (SEVERAL.map, OptionError, "map",
-        ["8 heads", "(2,)", "look.head(0).map()"]),
+        ["8 heads", "(2,)", "look.head(0, batch=(0,)).map()."]),
+    "a map of heads without leading axes": (HEADS.map, OptionError, "map",
+        ["has 3 heads. Take look.head(0).map()."]),
+    "a map of two entries of one head": (sl.Lookup(*np.zeros((2, 5, 2, 1, 3, 4))).map, OptionError,
+        "map", ["1 head and leading axes (5, 2)", "look.head(0, batch=(0, 0)).map()."]),
+    "a map of no head": (sl.Lookup(*np.zeros((2, 0, 3, 4))).map, OptionError, "map",
+        ["0 heads. Take a lookup that has one."]),
     "pools of another name": (lambda: SMALL.map(pools=("max", "mean")), OptionError, "pools",
         ["max, share", "'mean'"]),
     "no pools": (lambda: SMALL.map(pools=()), OptionError, "pools", ["max, share", "()"]),
     "pools as a number": (lambda: SMALL.map(pools=2), OptionError, "pools", ["max, share", "2"]),
     "build as a number": (lambda: SMALL.map(build=1), DtypeError, "build", ["True or False", "1"]),
     "limit below nothing": (lambda: SMALL.map(limit=-1), OptionError, "limit",
-        ["at least 0", "-1"]),
+        ["at least 0; got -1. Raise it."]),
     "limit as a float": (lambda: SMALL.map(limit=2.0**30), DtypeError, "limit", ["integer"]),
     "a map over the limit": (lambda: LARGE.map(limit=10**6), OptionError, "limit",
         ["1,000,000 bytes", "9,000 x 9,000", "seconds", "Raise limit", "build=False"]),
@@ -29,7 +36,7 @@ MAPS = {
     "a whole level of too many cells": (lambda: LARGE.map(build=False).level(0), OptionError,
         "level", ["67,108,864", "9,000 x 9,000", "tiles"]),
     "a tile beyond the last row": (lambda: MADE.tile(0, 1, 0), OptionError, "i",
-        ["0 ... 0", "got 1"]),
+        ["0 ... 0", "the tiles of 256 cells a side", "level 0", "its queries", "got 1"]),
     "a tile before the first column": (lambda: MADE.tile(0, 0, -1), OptionError, "j", ["got -1"]),
     "a tile of no size": (lambda: MADE.tile(0, 0, 0, 0), OptionError, "size",
         ["1 ... 4,096", "got 0"]),
@@ -50,5 +57,8 @@ MAPS = {
     "a map under another ending": (lambda: MADE.save("m.npz"), FileError, "m.npz",
         [".safetensors", "'.npz'"]),
     "a map where there is none": (lambda: sl.WeightMap.open("none.safetensors", SMALL), FileError,
-        "none.safetensors", ["cannot be read", "Check the path"]),
+        "none.safetensors", ["there is none", "Check the path"]),
+    "a map in a folder": (lambda: sl.WeightMap.open(".", SMALL), FileError, ".", ["folder"]),
+    "a map of arrays": (lambda: sl.WeightMap.open("none.safetensors", np.ones((3, 4))), DtypeError,
+        "look", ["must be a Lookup", "ndarray"]),
 }  # fmt: skip

@@ -12,6 +12,7 @@ import { headsView, mapView, noMapView, pageView, tableView } from "./page_view.
 import { createPainter } from "./painter.js";
 import { writeHash } from "./place.js";
 import { needsOf, sceneOf } from "./scene.js";
+import { createSight } from "./sight.js";
 import { createTablePainter, heldRow } from "./table_painter.js";
 import { isTable, tableScene, tableSteps } from "./table_scene.js";
 
@@ -66,6 +67,7 @@ export function livePage(root, shadow, page, source, first) {
   let pause = 0; // the timer until the table is drawn again; 0: none is running
   const paint = createPainter();
   const paintTable = createTablePainter();
+  const bring = createSight();
   const life = new MapLife({
     ...{ root, shadow, source, state: () => state, update: () => update({}) },
     set: (next) => (state = next),
@@ -109,6 +111,7 @@ export function livePage(root, shadow, page, source, first) {
     const tabled = table();
     if (tabled) paintTable(shadow, tabled);
     life.draw();
+    bring(shadow, state);
     markEdges(shadow);
     root.dataset.state = waiting ? "loading" : "ready";
     if (!state.going) announce(root, state);

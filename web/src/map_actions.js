@@ -37,17 +37,21 @@ function step({ camera, size, state, layout }, way) {
     Math.max(0, Math.min(from[1] + dx, size.keys - 1)),
   ]);
   if (!lock) return { ...camera, y: to[0] + 0.5, x: to[1] + 0.5, aim: to };
-  const per = 2 ** camera.z;
-  const held = (
-    /** @type {number} */ at,
-    /** @type {number} */ middle,
-    /** @type {number} */ pixels,
-  ) => {
-    const reach = Math.max(0, (pixels * per) / 2 - 1);
-    return Math.max(at + 0.5 - reach, Math.min(middle, at + 0.5 + reach));
-  };
-  const y = held(to[0], camera.y, layout.box.height);
-  return { ...camera, y, x: held(to[1], camera.x, layout.box.width), lock: to };
+  const { width, height } = layout.box;
+  const y = inSight(to[0], camera.y, camera.z, height);
+  return { ...camera, y, x: inSight(to[1], camera.x, camera.z, width), lock: to };
+}
+
+/**
+ * The middle of the view along one side, moved no further than that a token is in sight.
+ * @param {number} at
+ * @param {number} middle
+ * @param {number} z
+ * @param {number} pixels
+ */
+function inSight(at, middle, z, pixels) {
+  const reach = Math.max(0, (pixels * 2 ** z) / 2 - 1);
+  return Math.max(at + 0.5 - reach, Math.min(middle, at + 0.5 + reach));
 }
 
 /** @type {Move} */
@@ -82,6 +86,19 @@ export const MAP_MOVES = {
 function ask({ size }, row) {
   if (!(row >= 0 && row < size.rows)) return {};
   return { row, picked: true, hover: null, follow: false };
+}
+
+/** The query before or after; the held pair follows where it is the picked query's.
+ * @type {Action} */
+function askBy(scene, by) {
+  const { picked, row, map } = scene.state;
+  const next = (picked ? row : -1) + Number(by);
+  const asked = ask(scene, next);
+  const { lock } = map;
+  if (asked.row === undefined || !picked || lock?.[0] !== row) return asked;
+  const y = inSight(next, scene.camera.y, scene.camera.z, scene.layout.box.height);
+  const camera = y === scene.camera.y ? {} : { ...scene.camera, y };
+  return { ...asked, ...changed(scene, { ...camera, lock: [next, lock[1]] }) };
 }
 
 /** @param {MapScene} scene @param {number} query @param {number} key @returns {Changes} */
@@ -144,7 +161,7 @@ export const MAP_ACTIONS = {
   "map-typed": typed,
   "map-leave": leave,
   "map-ask": (scene, row) => ask(scene, Number(row)),
-  "map-ask-by": (scene, by) => ask(scene, (scene.state.picked ? scene.state.row : -1) + Number(by)),
+  "map-ask-by": askBy,
   "map-key": (scene, key) =>
     Number(key) >= 0 && Number(key) < scene.size.keys ? { key: Number(key), follow: true } : {},
 };

@@ -18,9 +18,15 @@ const FLIGHT = 260; // milliseconds
 
 /** @param {Page} page @returns {Record<string, (argument: string) => void>} */
 export function mapErrands(page) {
+  const last = { asked: 0 }; // which hold was asked for last: an earlier one comes too late
   return {
-    "map-lock": () => void page.wait(toggleLock(page)),
-    "map-hold": (pair) => void page.wait(hold(page, pairFrom(pair))),
+    "map-lock": () => void page.wait(toggleLock(page, last)),
+    "map-hold": (pair) => void page.wait(hold(page, pairFrom(pair), last)),
+    "map-rehold": (pair) => {
+      last.asked += 1;
+      const scene = page.map();
+      if (scene) page.update(changed(scene, { lock: pair ? pairFrom(pair) : null }));
+    },
     "map-pick": () => void page.wait(pick(page)),
     "map-strongest": () => void page.wait(strongest(page)),
     "map-go": () => go(page),
@@ -62,22 +68,23 @@ async function pairAt({ life }, scene, at) {
   return query < 0 || key < 0 ? at : [query, key];
 }
 
-/** @param {Page} page @param {Pair} at */
-async function hold(page, at) {
+/** @param {Page} page @param {Pair} at @param {{asked: number}} last */
+async function hold(page, at, last) {
   const scene = page.map();
   if (!scene || scene.refused) return;
   const free = { ...scene, state: { ...scene.state, map: { ...scene.state.map, lock: null } } };
+  const mine = (last.asked += 1);
   const pair = await pairAt(page, free, at);
   const now = page.map();
-  if (now) page.update(changed(now, { lock: pair }));
+  if (now && mine === last.asked) page.update(changed(now, { lock: pair }));
 }
 
-/** @param {Page} page */
-async function toggleLock(page) {
+/** @param {Page} page @param {{asked: number}} last */
+async function toggleLock(page, last) {
   const scene = page.map();
   if (!scene) return;
   if (scene.state.map.lock) page.update(changed(scene, { lock: null }));
-  else await hold(page, scene.at ?? centreOf(scene.camera, scene.size));
+  else await hold(page, scene.at ?? centreOf(scene.camera, scene.size), last);
 }
 
 /** The held pair, or the one aimed at: its query and key are picked.  @param {Page} page */
@@ -147,7 +154,9 @@ function go(page) {
   page.update(
     changed(scene, { going: { ...going, wrong, trouble: wrong ? `${wrong}: ${trouble}` : "" } }),
   );
-  if ("at" in row && "at" in column) flyTo(page, `${row.at}:${column.at}`);
+  if (!("at" in row && "at" in column)) return;
+  page.update({ focus: "map" });
+  flyTo(page, `${row.at}:${column.at}`);
 }
 
 /**

@@ -6,6 +6,13 @@ import { miniBox } from "./map_painter.js";
 /** @typedef {import("./listen.js").Hands} Hands */
 /** @typedef {[number, number]} Point */
 
+/**
+ * @typedef {object} Drag
+ * @property {number} moved  the pixels so far
+ * @property {boolean} mini  on the minimap
+ * @property {(import("./types.js").Pair | null)[]} locks  what was held before each of the last two clicks
+ */
+
 const SPEED = 0.0025; // zoom levels a pixel of the wheel
 const PINCH = 0.012; // where the wheel stands for two fingers
 const LINE = 16; // pixels of a wheel that counts in lines
@@ -34,7 +41,8 @@ function pointIn(event, box) {
 export function listenToMap(root, hands, signal) {
   /** @type {Map<number, Point>} */
   const fingers = new Map();
-  const drag = { moved: 0, mini: false };
+  /** @type {Drag} */
+  const drag = { moved: 0, mini: false, locks: [null, null] };
   /** @type {[string, (event: any) => void][]} */
   const heard = [
     ["wheel", (event) => wheeled(event, hands)],
@@ -42,7 +50,7 @@ export function listenToMap(root, hands, signal) {
     ["pointermove", (event) => moved(event, hands, fingers, drag)],
     ["pointerup", (event) => lifted(event, hands, fingers, drag)],
     ["pointercancel", (event) => fingers.delete(event.pointerId)],
-    ["dblclick", (event) => doubled(event, hands)],
+    ["dblclick", (event) => doubled(event, hands, drag)],
     ["click", (event) => named(event, hands)],
     ["pointerleave", () => left(hands)],
   ];
@@ -64,7 +72,7 @@ function wheeled(event, { map, life }) {
 }
 
 /** @param {PointerEvent} event @param {Hands} hands @param {Map<number, Point>} fingers
- * @param {{moved: number, mini: boolean}} drag */
+ * @param {Drag} drag */
 function pressed(event, hands, fingers, drag) {
   const box = under(event, ".map-cells, .map-mini");
   if (!(box instanceof HTMLElement) || event.button !== 0) return;
@@ -96,7 +104,7 @@ function centre(event, box, { map, life }) {
 }
 
 /** @param {PointerEvent} event @param {Hands} hands @param {Map<number, Point>} fingers
- * @param {{moved: number, mini: boolean}} drag */
+ * @param {Drag} drag */
 function moved(event, hands, fingers, drag) {
   const { map, life, state } = hands;
   if (state().view !== "map") return;
@@ -158,22 +166,25 @@ function aimed(event, hands) {
 }
 
 /** @param {PointerEvent} event @param {Hands} hands @param {Map<number, Point>} fingers
- * @param {{moved: number, mini: boolean}} drag */
-function lifted(event, { map, act }, fingers, drag) {
+ * @param {Drag} drag */
+function lifted(event, { map, act, state }, fingers, drag) {
   if (!fingers.delete(event.pointerId) || drag.moved >= STILL || drag.mini) return;
   const box = under(event, ".map-cells");
   const scene = box && map();
   if (!box || !scene) return;
   const pair = pairUnder(scene.camera, scene.layout.box, scene.size, pointIn(event, box));
+  drag.locks = [drag.locks[1], state().map.lock];
   if (pair) act("map-hold", pair.join(":"));
 }
 
-/** @param {MouseEvent} event @param {Hands} hands */
-function doubled(event, { map, life }) {
+/** Nearer; what the two clicks of it held is let go again.
+ * @param {MouseEvent} event @param {Hands} hands @param {Drag} drag */
+function doubled(event, { map, life, act }, drag) {
   const box = under(event, ".map-cells");
   const scene = box && map();
   if (!box || !scene) return;
   const { camera, size, layout } = scene;
+  act("map-rehold", drag.locks[0]?.join(":") ?? "");
   life.look(zoomedAt(camera, event.shiftKey ? 1 : -1, pointIn(event, box), size, layout.box));
 }
 

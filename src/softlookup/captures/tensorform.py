@@ -19,6 +19,7 @@ from softlookup.captures.fields import fault
 from softlookup.captures.manifest import build
 from softlookup.captures.manifest_reading import read_manifest
 from softlookup.tensorfile import DAMAGED, read_tensors, write_tensors
+from softlookup.weightmap import is_map
 
 if TYPE_CHECKING:
     from softlookup.captures.capture import Capture
@@ -49,6 +50,11 @@ def read(file: Path) -> "Capture":
     except OSError as error:
         raise fault(file, f"cannot be read: {error.strerror or error}. Check the path.") from error
     except DAMAGED as error:
+        if is_map(file):
+            raise fault(
+                file, "must be a capture; it is a saved weight map. Open the capture that it was "
+                "made of, or take softlookup.WeightMap.open(path, look)."
+            ) from error  # fmt: skip
         reason = str(error)[:160].rstrip(".")
         raise fault(
             file, f"must be a whole .safetensors file; {reason}. Save it again."

@@ -70,13 +70,22 @@ def sees(look: Lookup) -> BoolArray:
 
 def spans(look: Lookup) -> IntArray:
     """Return how many keys causal, window and kv_lens leave each row of one head."""
-    problem = look.problem
-    limits = row_limits(problem, slice(0, 1), slice(0, problem.q_len))
-    if limits is None:
-        return np.full(problem.q_len, problem.kv_len)
-    start, stop = limits.start[0].astype(np.int64), limits.stop[0].astype(np.int64)
-    kept: IntArray = np.maximum(stop - start, 0)
+    start, stop = limits(look, slice(0, look.problem.q_len))
+    kept: IntArray = stop - start
     return kept
+
+
+def limits(look: Lookup, rows: slice) -> tuple[IntArray, IntArray]:
+    """Return between which keys, start <= key < stop, causal, window and kv_lens leave some rows.
+
+    Both are the same where they leave none.
+    """
+    found = row_limits(look.problem, slice(0, 1), rows)
+    count = rows.stop - rows.start
+    if found is None:
+        return np.zeros(count, np.int64), np.full(count, look.problem.kv_len)
+    start, stop = found.start[0].astype(np.int64), found.stop[0].astype(np.int64)
+    return start, np.maximum(start, stop)
 
 
 def counts(look: Lookup) -> IntArray:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 2**29  # of all maps in memory together; the one that is asked about always stays
 MOST_HEADS = 64
+POOLS = ("max", "share")  # a view needs both
 ROW_BYTES = 24  # that a map keeps of each query, whatever becomes of its levels
 SAVED_AFTER = 1.0  # seconds of work
 
@@ -49,8 +50,10 @@ class Kept:
         Where the map may be saved; None where the capture is no file of the caller's.
     refused : str or None
         Why the whole map is not built, one sentence; fine tiles are there all the same.
-    saved, trouble : str or None
-        The name of the file that holds the map; why there is none, one sentence.
+    held : int
+        Bands of the map that its file holds; -1 where there is none of use.
+    trouble : str or None
+        Why there is no file of use, one sentence.
     spent : float
         Seconds that were worked on `built` bands of the map here.
     profile : Profile or None
@@ -62,7 +65,7 @@ class Kept:
     map: WeightMap
     file: Path | None
     refused: str | None = None
-    saved: str | None = None
+    held: int = -1
     trouble: str | None = None
     spent: float = 0.0
     built: int = 0
@@ -101,13 +104,19 @@ class Kept:
         """Write the map beside the capture; a failure is told, not raised."""
         if self.file is None:
             return
+        done = self.map.done
         try:
             self.file.parent.mkdir(exist_ok=True)
             self.map.save(self.file)
         except (SoftlookupError, OSError) as error:
             self.trouble = _told(error, self.file, "written")
         else:
-            self.saved, self.trouble = _name(self.file), None
+            self.held, self.trouble = done, None
+
+    @property
+    def saved(self) -> str | None:
+        """The name of the file that holds all that is built; None where there is none."""
+        return _name(self.file) if self.file is not None and self.held >= self.map.done else None
 
     @property
     def bytes(self) -> int:
@@ -168,7 +177,10 @@ def open_kept(path: Path | None, place: Place, layer: int) -> Kept:
     file, trouble = None if path is None else _file(path, place, layer), None
     try:
         if file is not None and file.is_file():
-            return Kept(place, look, WeightMap.open(file, look), file, saved=_name(file))
+            there = WeightMap.open(file, look)
+            if there.pools == POOLS:
+                return Kept(place, look, there, file, held=there.done)
+            trouble = _lacking(there, file)
     except (SoftlookupError, OSError) as error:
         trouble = _told(error, file, "read")
     return _fresh(place, look, file, trouble)
@@ -178,6 +190,14 @@ def _fresh(place: Place, look: Lookup, file: Path | None, trouble: str | None) -
     """Return a head of whose map nothing is built yet."""
     made = look.map(build=False)
     return Kept(place, look, made, file, refused=_refusal(made), trouble=trouble)
+
+
+def _lacking(there: WeightMap, file: Path) -> str:
+    """Return why a map that was saved with one pool is not used."""
+    return readable(
+        f"{file}: must hold {' and '.join(POOLS)}; it holds {' and '.join(there.pools)}. The map "
+        "is built anew."
+    )
 
 
 def _refusal(made: WeightMap) -> str | None:

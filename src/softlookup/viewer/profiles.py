@@ -17,6 +17,7 @@ from softlookup.viewer.kept import Kept, Taking
 
 SLICES, SLICE = 2, 0.08  # turns of one request that works, and seconds of each
 FIRST_RATE = 2.0**25  # weights a second, until it is measured
+MOST_ROWS = 2**15  # of one turn: short ones take time, too
 LISTED = 12  # extremes of each list
 AXES = {"queries": "nats", "keys": "weights"}  # units along them
 
@@ -81,7 +82,7 @@ class Profile:
         begun, before = time.perf_counter(), self.done
         last = int(np.searchsorted(self._cost, before + self._rate * seconds, side="right"))
         # few different sizes, or memory that is freed does not fit what is asked for next
-        step = 1 << max(last - self._rows, 1).bit_length() - 1
+        step = min(1 << max(last - self._rows, 1).bit_length() - 1, MOST_ROWS)
         rows = slice(self._rows, min(self._rows + step, len(self._cost)))
         known = kept.map.known_rows[rows]
         part = blocks.of_rows(kept.look, rows)

@@ -44,6 +44,8 @@ class Summary:
     done, of : int
         Weights within the rows' intervals that were worked out, and that there are; twice as many
         where a map is built as well.
+    kept : Kept or None
+        The head of which a long one is drawn.
     """
 
     def __init__(self, place: Place, kept: Kept | None) -> None:
@@ -62,21 +64,26 @@ class Summary:
         self._spent = self._worked = 0.0
 
     @property
+    def _is_mapped(self) -> bool:
+        """Whether a map is built as well."""
+        return self.kept is not None and self.kept.refused is None
+
+    @property
     def _drawn(self) -> float:
         """How much of the map that the thumbnail is made of is built, 0 ... 1."""
-        if self.kept is None or self.kept.map.refused is not None:
+        if self.kept is None or self.kept.refused is not None:
             return 1.0
         return self.kept.map.done / self.kept.map.of
 
     @property
     def of(self) -> int:
         """Weights that there are to work out."""
-        return int(self._cost[-1]) * (1 if self.kept is None else 2)
+        return int(self._cost[-1]) * (2 if self._is_mapped else 1)
 
     @property
     def done(self) -> int:
         """Weights that were worked out."""
-        drawn = 0 if self.kept is None else int(self._drawn * self._cost[-1])
+        drawn = int(self._drawn * self._cost[-1]) if self._is_mapped else 0
         return int(self._cost[self._rows]) + drawn
 
     @property
@@ -105,7 +112,8 @@ class Summary:
 
     def _step(self) -> None:
         """Read the next rows."""
-        fit = STEP_CELLS // max(self._look.problem.kv_len, 1)
+        last = int(np.searchsorted(self._cost, self._cost[self._rows] + STEP_CELLS, side="right"))
+        fit = last - 1 - self._rows
         step = max(rows for rows in STEP_ROWS if rows <= max(fit, STEP_ROWS[0]))
         if self.kept is None:
             step = max(self.per, step // self.per * self.per)
@@ -141,7 +149,7 @@ class Summary:
         """
         if self.kept is None:
             return self._picture, self.per
-        if self.kept.map.refused is not None:
+        if self.kept.refused is not None:
             return np.zeros((0, 0), np.float32), 1
         return drawn_from(self.kept)
 
@@ -185,7 +193,9 @@ class Summaries:
             return self._whole[name]
         if name not in self._under_way:
             kept = (yield from shelved.head(opened, args)) if is_long(place) else None
-            self._under_way.setdefault(name, Summary(place, kept))
+            made: list[Summary] = []
+            yield lambda: made.append(Summary(place, kept))  # a look at every token
+            self._under_way.setdefault(name, made[0])  # another may have been faster meanwhile
         summary = self._under_way[name]
         self._under_way.move_to_end(name)
         while len(self._under_way) > MOST_UNDER_WAY:

@@ -2,6 +2,7 @@
 
 from softlookup.weightmap.answers import Block, Estimate, Link, MapTile, Row
 from softlookup.weightmap.checks import POOLS
+from softlookup.weightmap.files import is_map
 from softlookup.weightmap.levels import BASE
 from softlookup.weightmap.map import LIMIT, WeightMap, check_buildable
 
@@ -16,4 +17,5 @@ __all__ = [
     "Row",
     "WeightMap",
     "check_buildable",
+    "is_map",
 ]

@@ -11,6 +11,7 @@ from softlookup.backends import registry
 from softlookup.facts import Facts
 from softlookup.pooling import BAND, Normaliser, Pooled
 from softlookup.problem import Problem
+from softlookup.weightmap.files import fingerprint
 from softlookup.weightmap.levels import Levels, cell_spans, row_spans
 
 GROUP = 4  # bands that are computed together: kernels take their rows by 128
@@ -37,6 +38,8 @@ class Bands:
         The latter two are NaN until their band is done.
     saved_by : str or None
         What computed what a file gave.
+    fingerprint : str or None
+        Of the lookup when the first band was computed; None before, and where nothing is stored.
     """
 
     def __init__(self, problem: Problem, name: str, top: int, pools: tuple[str, ...]) -> None:
@@ -54,6 +57,7 @@ class Bands:
         self.cost: IntArray = (base.stop - base.start + 1) * BAND**2  # weights of each band
         self._recent = np.zeros(2)  # weights and seconds, those of earlier calls fading
         self.saved_by: str | None = None
+        self.fingerprint: str | None = None
         self._order = _spread(-(-count // GROUP))
         self._next = 0
         self._one = threading.RLock()  # of those who fill
@@ -113,6 +117,8 @@ class Bands:
     def compute(self, bands: IntArray) -> Pooled:
         """Compute some bands and keep what they give; a band may be computed again."""
         with self._one:
+            if self.stored:
+                self.identify()
             began = time.perf_counter()
             pooled = self.backend.pooled(self.problem, bands)
             self._keep(bands, pooled, time.perf_counter() - began)
@@ -129,6 +135,12 @@ class Bands:
             self.levels.put(bands, pooled)
         self.done[bands] = True
         self._recent = self._recent / 2 + (max(float(self.cost[bands].sum()), 1.0), seconds)
+
+    def identify(self) -> str:
+        """Return the fingerprint of the lookup as it was when it was first asked for."""
+        if self.fingerprint is None:
+            self.fingerprint = fingerprint(self.problem)
+        return self.fingerprint
 
     def work(self, seconds: float) -> bool:
         """Compute for about so long, spread evenly over the rows; return whether all is done."""

@@ -12,12 +12,15 @@ POOLS = ("max", "share")
 
 def check_one_head(problem: Problem) -> None:
     """Refuse a lookup of several heads, or of none."""
-    if problem.batch * problem.heads != 1:
-        raise OptionError(
-            "map",
-            f"must be of one head; this lookup has {problem.heads} heads and leading axes "
-            f"{problem.batch_shape}. Take look.head(0).map(), which takes batch=, too.",
-        )
+    if problem.batch * problem.heads == 1:
+        return
+    there, take = f"{problem.heads} head{'' if problem.heads == 1 else 's'}", "look.head(0).map()"
+    if problem.batch_shape:
+        there += f" and leading axes {problem.batch_shape}"
+        take = f"look.head(0, batch={(0,) * len(problem.batch_shape)}).map()"
+    if not problem.batch * problem.heads:
+        take = "a lookup that has one"
+    raise OptionError("map", f"must be of one head; this lookup has {there}. Take {take}.")
 
 
 def check_pools(pools: Any) -> tuple[str, ...]:
@@ -30,14 +33,18 @@ def check_pools(pools: Any) -> tuple[str, ...]:
     return tuple(pool for pool in POOLS if pool in given)
 
 
-def check_integer(given: Any, argument: str, least: int, most: int | None = None) -> int:
-    """Return `given`, an integer within the ends."""
+def check_integer(
+    given: Any, argument: str, least: int, most: int | None = None, what: str = ""
+) -> int:
+    """Return `given`, an integer within the ends; `what` tells what they count."""
     if isinstance(given, (bool, np.bool_)) or not isinstance(given, (int, np.integer)):
         raise DtypeError(argument, f"must be an integer; got {given!r}. Pass a plain number.")
     if given < least or (most is not None and given > most):
-        there = f"at least {least:,}" if most is None else f"within {least:,} ... {most:,}"
         if most is not None and most < least:
             raise OptionError(argument, f"must lie on an axis with a length; got {given}.")
+        if most is None:
+            raise OptionError(argument, f"must be at least {least:,}; got {given:,}. Raise it.")
+        there = f"within {least:,} ... {most:,}{what}"
         raise OptionError(argument, f"must be {there}; got {given:,}. Both ends count.")
     return int(given)
 
@@ -68,8 +75,16 @@ def check_span(given: Any, argument: str, length: int) -> slice:
 
 
 def duration(seconds: float) -> str:
-    """Write a time for a sentence."""
+    """Write a time for a sentence.
+
+    Examples
+    --------
+    >>> duration(0.02), duration(2.34), duration(90), duration(9000)
+    ('under 0.1 seconds', 'about 2.3 seconds', 'about 90 seconds', 'about 150 minutes')
+    """
+    if seconds < 0.05:
+        return "under 0.1 seconds"
     for unit, size in (("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * size:
-            return f"{seconds / size:,.0f} {unit}"
-    return f"{seconds:,.1f} seconds" if seconds < 10 else f"{seconds:,.0f} seconds"
+            return f"about {seconds / size:,.0f} {unit}"
+    return f"about {seconds:,.1f} seconds" if seconds < 10 else f"about {seconds:,.0f} seconds"

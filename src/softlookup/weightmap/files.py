@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softlookup.arrays import BFLOAT16, Array
-from softlookup.errors import FileError
+from softlookup.errors import FileError, OptionError
 from softlookup.problem import Problem
 from softlookup.tensorfile import DAMAGED, read_tensors, write_tensors
 from softlookup.tokens import readable
@@ -72,11 +72,17 @@ def write(bands: "Bands", path: str | os.PathLike[str]) -> None:
         raise _fault(
             file, f"must end in .safetensors; it ends in {file.suffix or file.name!r}. Name it so."
         )  # fmt: skip
+    now = fingerprint(bands.problem)
+    if now != (bands.fingerprint or now):
+        raise OptionError(
+            "look", "must be as it was when the map was begun; its arrays have changed since, and "
+            "the map holds what they were. Build a new one: look.map()."
+        )  # fmt: skip
     bands.merge()
     bands.levels.allocate()
     manifest = {
         "format": FORMAT,
-        "fingerprint": fingerprint(bands.problem),
+        "fingerprint": now,
         "pools": bands.levels.pools,
         "by": bands.by,
     }
@@ -92,6 +98,10 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Array]
         Where it is damaged, or no map.
     """
     file = Path(path)
+    if not os.path.exists(file):  # noqa: PTH110 (says no where Path.exists would raise)
+        raise _fault(file, "must be a weight map's file; there is none. Check the path.")
+    if os.path.isdir(file):  # noqa: PTH112 (as above)
+        raise _fault(file, "must be a weight map's file; it is a folder. Name a file in it.")
     try:
         metadata, tensors = read_tensors(file, _DTYPES, private=True)
         manifest = json.loads(metadata.get(ENTRY, "null"))
@@ -122,6 +132,14 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Array]
     return manifest, tensors
 
 
+def is_map(path: Path) -> bool:
+    """Return whether a file is a weight map, whole or not of use."""
+    try:
+        return ENTRY in read_tensors(path, _DTYPES).metadata
+    except (OSError, *DAMAGED, RecursionError):
+        return False
+
+
 def fill(
     bands: "Bands",
     manifest: Mapping[str, Any],
@@ -136,7 +154,7 @@ def fill(
         Where it is another one's, or lacks something.
     """
     file = Path(path)
-    if manifest.get("fingerprint") != fingerprint(bands.problem):
+    if manifest.get("fingerprint") != bands.identify():
         raise _fault(
             file, "must be the map of this lookup; it is that of another one, or of other options. "
             "Open it with the lookup that it was made of, or build a new one."

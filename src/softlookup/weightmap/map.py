@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softlookup.arrays import Array, BoolArray
-from softlookup.errors import OptionError
+from softlookup.errors import DtypeError, OptionError
 from softlookup.pooling import BAND
 from softlookup.problem import Problem
 from softlookup.reference import steps
@@ -49,6 +49,9 @@ class WeightMap:
     at. ``max`` is the largest weight of a cell; ``share`` its weights summed over the keys and
     averaged over the queries, so that a row of shares sums to 1 (less the sink's part) at every
     level.
+
+    A map is of the arrays as they were: they must not be changed while it is used, and `save`
+    refuses where they were.
 
     Attributes
     ----------
@@ -214,9 +217,12 @@ class WeightMap:
         level = check_integer(level, "level", 0, self.levels[-1])
         size = check_integer(size, "size", 1, 4096)
         spans = []
-        for argument, given, length in (("i", i, self.shape[0]), ("j", j, self.shape[1])):
+        for argument, given, length, along in zip(
+            "ij", (i, j), self.shape, ("queries", "keys"), strict=True
+        ):
             cells = -(-length // 2**level)
-            at = check_integer(given, argument, 0, max(-(-cells // size) - 1, 0))
+            tiles = f", the tiles of {size} cells a side that level {level} has along its {along}"
+            at = check_integer(given, argument, 0, max(-(-cells // size) - 1, 0), tiles)
             spans.append(slice(at * size, min((at + 1) * size, cells)))
         return tile(self._bands, level, *spans, compute=compute)
 
@@ -311,7 +317,8 @@ class WeightMap:
         FileError
             Where it cannot be written.
         OptionError
-            Where it takes more than `limit`, so that there is nothing to write.
+            Where it takes more than `limit`, so that there is nothing to write; where the arrays
+            have changed since the first of it was computed.
         """
         if not self._bands.stored:
             raise self._too_large()
@@ -327,7 +334,15 @@ class WeightMap:
         ------
         FileError
             Where it is damaged, no map, or the map of another lookup.
+        DtypeError
+            Where `look` is no lookup.
         """
+        if not isinstance(getattr(look, "problem", None), Problem):
+            raise DtypeError(
+                "look",
+                f"must be a Lookup; got {type(look).__name__}. Pass the one that the map was made "
+                "of, e.g. capture.lookup(layer, head).",
+            )
         manifest, tensors = files.read(path)
         opened = cls(look.problem, look.backend, pools=manifest["pools"], limit=_NO_LIMIT)
         files.fill(opened._bands, manifest, tensors, path)
@@ -339,7 +354,7 @@ class WeightMap:
         return OptionError(
             "limit",
             f"must hold the whole map; it has {self.limit:,} bytes, and {q_len:,} x {kv_len:,} "
-            f"weights take {self.bytes:,} and about {duration(seconds)}. Raise limit, or pass "
+            f"weights take {self.bytes:,} and {duration(seconds)}. Raise limit, or pass "
             "build=False: tiles up to level 4 work at once.",
         )
 
@@ -355,8 +370,8 @@ def check_buildable(look_map: WeightMap) -> None:
         q_len, kv_len = look_map.shape
         raise OptionError(
             "build",
-            f"must be False where the whole takes over {duration(_MOST_SECONDS)}; {q_len:,} x "
-            f"{kv_len:,} weights take about {duration(seconds)} here. Then call step() or build() "
+            f"must be False where the whole takes over {_MOST_SECONDS / 60:.0f} minutes; {q_len:,} x "
+            f"{kv_len:,} weights take {duration(seconds)} here. Then call step() or build() "
             "of the map, which may be stopped and go on.",
         )
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from softlookup.arrays import Array
+from softlookup.arrays import Array, BoolArray
 from softlookup.pooling import BAND
 from softlookup.weightmap.answers import MapTile
 from softlookup.weightmap.bands import Bands
@@ -34,8 +34,8 @@ def _stored(bands: Bands, number: int, rows: slice, columns: slice) -> MapTile:
     if level.seen is not None:  # of rows that are not whole, nobody knows yet
         seen &= level.gather(level.seen, rows, columns) | (filled < real)
     return MapTile(
-        most if "max" in pools else None,
-        _average(total, filled) if "share" in pools else None,
+        _unknown(most, known, seen) if "max" in pools else None,
+        _unknown(_average(total, filled), known, seen) if "share" in pools else None,
         None if seen.all() else seen,
         None if known.all() else known.copy(),
         bool((filled == real).all()),
@@ -62,8 +62,8 @@ def _computed(bands: Bands, size: int, queries: slice, columns: slice) -> MapTil
     real = np.minimum(problem.q_len - first_query, size)
     known = np.broadcast_to(done[:, None], seen.shape)
     return MapTile(
-        most if "max" in pools else None,
-        _average(total, real[:, None]) if "share" in pools else None,
+        _unknown(most, known, seen) if "max" in pools else None,
+        _unknown(_average(total, real[:, None]), known, seen) if "share" in pools else None,
         None if seen.all() else seen,
         None if known.all() else known.copy(),
         bool(done.all()),
@@ -77,6 +77,13 @@ def _hull(spans: Spans, columns: slice) -> slice:
         return slice(columns.start, columns.start)
     first = max(int(spans.start[some].min()), columns.start)
     return slice(first, min(int(spans.stop.max()), columns.stop))
+
+
+def _unknown(cells: Array, known: BoolArray, seen: BoolArray) -> Array:
+    """Return the cells, NaN where nothing is known of what may be seen."""
+    if not known.all():
+        cells[seen & ~known] = np.nan
+    return cells
 
 
 def _average(total: Array, queries: Array) -> Array:

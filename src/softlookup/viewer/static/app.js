@@ -2246,13 +2246,13 @@ function step({ camera, size, state, layout }, way) {
     ]
   );
   if (!lock) return { ...camera, y: to[0] + 0.5, x: to[1] + 0.5, aim: to };
-  const per = 2 ** camera.z;
-  const held2 = (at, middle, pixels2) => {
-    const reach = Math.max(0, pixels2 * per / 2 - 1);
-    return Math.max(at + 0.5 - reach, Math.min(middle, at + 0.5 + reach));
-  };
-  const y = held2(to[0], camera.y, layout.box.height);
-  return { ...camera, y, x: held2(to[1], camera.x, layout.box.width), lock: to };
+  const { width, height } = layout.box;
+  const y = inSight2(to[0], camera.y, camera.z, height);
+  return { ...camera, y, x: inSight2(to[1], camera.x, camera.z, width), lock: to };
+}
+function inSight2(at, middle, z, pixels2) {
+  const reach = Math.max(0, pixels2 * 2 ** z / 2 - 1);
+  return Math.max(at + 0.5 - reach, Math.min(middle, at + 0.5 + reach));
 }
 function zoom({ camera, size, layout, state }, by) {
   if (by === "0") return { ...WHOLE2, aim: null };
@@ -2278,6 +2278,16 @@ var MAP_MOVES = {
 function ask({ size }, row) {
   if (!(row >= 0 && row < size.rows)) return {};
   return { row, picked: true, hover: null, follow: false };
+}
+function askBy(scene, by) {
+  const { picked: picked2, row, map } = scene.state;
+  const next2 = (picked2 ? row : -1) + Number(by);
+  const asked2 = ask(scene, next2);
+  const { lock } = map;
+  if (asked2.row === void 0 || !picked2 || lock?.[0] !== row) return asked2;
+  const y = inSight2(next2, scene.camera.y, scene.camera.z, scene.layout.box.height);
+  const camera = y === scene.camera.y ? {} : { ...scene.camera, y };
+  return { ...asked2, ...changed2(scene, { ...camera, lock: [next2, lock[1]] }) };
 }
 var pickPair = (scene, query, key) => query >= 0 && key >= 0 && query < scene.size.rows && key < scene.size.keys ? { ...ask(scene, query), key, follow: true } : {};
 function mark(scene) {
@@ -2322,7 +2332,7 @@ var MAP_ACTIONS = {
   "map-typed": typed,
   "map-leave": leave,
   "map-ask": (scene, row) => ask(scene, Number(row)),
-  "map-ask-by": (scene, by) => ask(scene, (scene.state.picked ? scene.state.row : -1) + Number(by)),
+  "map-ask-by": askBy,
   "map-key": (scene, key) => Number(key) >= 0 && Number(key) < scene.size.keys ? { key: Number(key), follow: true } : {}
 };
 var other = (pool) => pool === "max" ? "share" : "max";
@@ -2987,9 +2997,15 @@ function small(x) {
 // src/map_errands.js
 var FLIGHT = 260;
 function mapErrands(page) {
+  const last = { asked: 0 };
   return {
-    "map-lock": () => void page.wait(toggleLock(page)),
-    "map-hold": (pair2) => void page.wait(hold(page, pairFrom(pair2))),
+    "map-lock": () => void page.wait(toggleLock(page, last)),
+    "map-hold": (pair2) => void page.wait(hold(page, pairFrom(pair2), last)),
+    "map-rehold": (pair2) => {
+      last.asked += 1;
+      const scene = page.map();
+      if (scene) page.update(changed2(scene, { lock: pair2 ? pairFrom(pair2) : null }));
+    },
     "map-pick": () => void page.wait(pick2(page)),
     "map-strongest": () => void page.wait(strongest(page)),
     "map-go": () => go(page),
@@ -3026,19 +3042,20 @@ async function pairAt({ life }, scene, at) {
   const { query = -1, key = -1 } = reading?.cell ?? {};
   return query < 0 || key < 0 ? at : [query, key];
 }
-async function hold(page, at) {
+async function hold(page, at, last) {
   const scene = page.map();
   if (!scene || scene.refused) return;
   const free = { ...scene, state: { ...scene.state, map: { ...scene.state.map, lock: null } } };
+  const mine = last.asked += 1;
   const pair2 = await pairAt(page, free, at);
   const now = page.map();
-  if (now) page.update(changed2(now, { lock: pair2 }));
+  if (now && mine === last.asked) page.update(changed2(now, { lock: pair2 }));
 }
-async function toggleLock(page) {
+async function toggleLock(page, last) {
   const scene = page.map();
   if (!scene) return;
   if (scene.state.map.lock) page.update(changed2(scene, { lock: null }));
-  else await hold(page, scene.at ?? centreOf(scene.camera, scene.size));
+  else await hold(page, scene.at ?? centreOf(scene.camera, scene.size), last);
 }
 async function pick2(page) {
   const scene = page.map();
@@ -3095,7 +3112,9 @@ function go(page) {
   page.update(
     changed2(scene, { going: { ...going2, wrong, trouble: wrong ? `${wrong}: ${trouble}` : "" } })
   );
-  if ("at" in row && "at" in column) flyTo(page, `${row.at}:${column.at}`);
+  if (!("at" in row && "at" in column)) return;
+  page.update({ focus: "map" });
+  flyTo(page, `${row.at}:${column.at}`);
 }
 function flyTo(page, argument) {
   const scene = page.map();
@@ -6562,14 +6581,14 @@ function pointIn(event, box) {
 }
 function listenToMap(root, hands, signal) {
   const fingers = /* @__PURE__ */ new Map();
-  const drag = { moved: 0, mini: false };
+  const drag = { moved: 0, mini: false, locks: [null, null] };
   const heard = [
     ["wheel", (event) => wheeled(event, hands)],
     ["pointerdown", (event) => pressed2(event, hands, fingers, drag)],
     ["pointermove", (event) => moved2(event, hands, fingers, drag)],
     ["pointerup", (event) => lifted(event, hands, fingers, drag)],
     ["pointercancel", (event) => fingers.delete(event.pointerId)],
-    ["dblclick", (event) => doubled(event, hands)],
+    ["dblclick", (event) => doubled(event, hands, drag)],
     ["click", (event) => named(event, hands)],
     ["pointerleave", () => left(hands)]
   ];
@@ -6667,19 +6686,21 @@ function aimed(event, hands) {
   if (aim?.[0] !== before2?.[0] || aim?.[1] !== before2?.[1])
     hands.glance({ map: { ...state().map, aim } });
 }
-function lifted(event, { map, act }, fingers, drag) {
+function lifted(event, { map, act, state }, fingers, drag) {
   if (!fingers.delete(event.pointerId) || drag.moved >= STILL || drag.mini) return;
   const box = under(event, ".map-cells");
   const scene = box && map();
   if (!box || !scene) return;
   const pair2 = pairUnder(scene.camera, scene.layout.box, scene.size, pointIn(event, box));
+  drag.locks = [drag.locks[1], state().map.lock];
   if (pair2) act("map-hold", pair2.join(":"));
 }
-function doubled(event, { map, life }) {
+function doubled(event, { map, life, act }, drag) {
   const box = under(event, ".map-cells");
   const scene = box && map();
   if (!box || !scene) return;
   const { camera, size, layout } = scene;
+  act("map-rehold", drag.locks[0]?.join(":") ?? "");
   life.look(zoomedAt(camera, event.shiftKey ? 1 : -1, pointIn(event, box), size, layout.box));
 }
 function named(event, { map, act }) {
@@ -9876,6 +9897,33 @@ function followHash(moved3) {
   return () => removeEventListener("hashchange", follow3);
 }
 
+// src/sight.js
+function pairOf({ view, capture, stage, batch, head: head2, picked: picked2, row, key, follow: follow3 }) {
+  if (!(picked2 && follow3 && key !== null)) return "";
+  return [view, capture.capture, stage, batch, head2, row, key].join(" ");
+}
+function createSight() {
+  let shown = "";
+  return (shadow, state) => {
+    const pair2 = pairOf(state);
+    if (pair2 === shown) return;
+    const cell2 = pair2 && shadow.querySelector(".row-steps table.ledger td[tabindex='0']");
+    if (pair2 && !cell2) return;
+    shown = pair2;
+    if (cell2) bringAcross(cell2);
+  };
+}
+function bringAcross(cell2) {
+  const box = cell2.closest(".scroll");
+  const [first, last] = [cell2.parentElement?.firstElementChild, cell2.parentElement?.lastElementChild];
+  if (!box || !first || !last) return;
+  const { left: left3, right } = cell2.getBoundingClientRect();
+  const from = first.getBoundingClientRect().right;
+  const upTo = Math.min(last.getBoundingClientRect().left, box.getBoundingClientRect().right);
+  if (left3 < from) box.scrollLeft -= from - left3;
+  else if (right > upTo) box.scrollLeft += right - upTo;
+}
+
 // src/table_painter.js
 function createTablePainter() {
   const painted = /* @__PURE__ */ new WeakMap();
@@ -9944,6 +9992,7 @@ function livePage(root, shadow, page, source, first) {
   let pause = 0;
   const paint = createPainter();
   const paintTable = createTablePainter();
+  const bring = createSight();
   const life = new MapLife({
     ...{ root, shadow, source, state: () => state, update: () => update({}) },
     set: (next2) => state = next2,
@@ -9981,6 +10030,7 @@ function livePage(root, shadow, page, source, first) {
     const tabled = table6();
     if (tabled) paintTable(shadow, tabled);
     life.draw();
+    bring(shadow, state);
     markEdges(shadow);
     root.dataset.state = waiting3 ? "loading" : "ready";
     if (!state.going) announce(root, state);
