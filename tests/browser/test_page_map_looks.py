@@ -111,3 +111,112 @@ def test_an_exported_file_says_that_it_has_no_map(open_page, chromium, tmp_path)
     page.wait_for_selector("[data-softlookup][data-state=ready]")
     assert "not by a file: run softlookup show" in page.inner_text("main")
     context.close()
+
+
+def test_the_picked_key_is_in_sight_in_the_ledger(open_page):
+    page = open_page(long(), hash="v=map&x=411.5&y=1300.5&z=-5", size=(1100, 800))
+    maps.settle(page)
+    maps.press(page, "Enter")
+    cell = page.page.wait_for_selector("table.ledger td[tabindex='0']")
+    maps.settle(page)
+    around = page.page.locator(".row-steps .scroll").first
+    assert around.evaluate("box => box.scrollWidth > box.clientWidth + 50")
+    steps = page.page.locator("table.ledger tbody tr").first.locator("th").bounding_box()
+    sums = page.page.locator("table.ledger tbody tr").first.locator("td.margin").bounding_box()
+
+    def is_in_sight(cell):
+        box = cell.bounding_box()
+        left, right = steps["x"] + steps["width"], sums["x"]
+        return left - 1 <= box["x"] and box["x"] + box["width"] <= right + 1
+
+    assert is_in_sight(cell)
+    keys = page.page.locator("#map-from + table tbody tr td:nth-child(2)").all_inner_texts()
+    for position in (keys.index(min(keys, key=as_number)), keys.index(max(keys, key=as_number))):
+        page.page.locator("#map-from + table tbody button").nth(position).click()
+        maps.settle(page)
+        assert page.hash()["k"] == keys[position].replace(",", "")
+        assert is_in_sight(page.page.locator("table.ledger td[tabindex='0']"))
+
+
+def as_number(text):
+    return int(text.replace(",", ""))
+
+
+def test_the_lines_of_what_is_picked_leave_its_cell_free(open_page):
+    page = open_page(long(), hash=f"{HELD}".replace("z=-4.5", "z=-1"))
+    maps.settle(page)
+    lines = f"""() => {{
+      const canvas = {maps.SHADOW}.querySelector("canvas[data-map=lines]");
+      const pen = canvas.getContext("2d");
+      const { width, height } = canvas;
+      const { data } = pen.getImageData(0, 0, width, height);
+      const alpha = (x, y) => data[4 * (y * width + x) + 3];
+      const [x, y] = [Math.round(width / 2), Math.round(height / 2)];
+      return [alpha(x, y), alpha(x - 1, y - 1), alpha(x - 40, y), alpha(x, y - 40)];
+    }}"""
+    inside, beside, *along = page.page.evaluate(lines)
+    assert (inside, beside) == (0, 0)
+    assert min(along) > 0
+
+
+def test_the_help_begins_with_the_keys_of_the_view(open_page):
+    page = open_page(long(), hash=HELD)
+    maps.settle(page)
+    for view, title in (("map", "the map"), ("table", "all heads"), ("heads", "heads")):
+        page.click(f"[data-act=view][data-arg={view}]")
+        page.page.keyboard.press("?")
+        assert title in page.page.locator("dialog[open] section h2").first.inner_text()
+        page.page.keyboard.press("Escape")
+
+
+def test_a_tab_without_a_key_keeps_its_place_until_the_link_is_opened(chromium, open_page):
+    page = open_page(long(), hash=HELD)
+    link, place = page.page.evaluate("[sessionStorage['softlookup-token'], location.hash]")
+    context = chromium.new_context()
+    other = context.new_page()
+    address = page.page.url.partition("#")[0]
+    other.goto(address + place)
+    other.wait_for_selector("[data-softlookup][data-state=refused]")
+    other.goto(f"{address}#t={link}")
+    other.wait_for_selector("[data-softlookup][data-map=settled]", state="attached")
+    assert f"lock={NEEDLE[0]}.{NEEDLE[1]}" in other.url
+    assert "t=" not in other.url.partition("#")[2]
+    context.close()
+
+
+def test_a_copied_link_says_where_it_opens(open_page):
+    page = open_page(long(), hash=HELD, permissions=["clipboard-read", "clipboard-write"])
+    maps.settle(page)
+    page.page.keyboard.press("k")
+    page.page.wait_for_selector(".notice:has-text('open the terminal’s link first.')")
+
+
+def test_the_strongest_links_leave_out_who_sees_one_key(open_page):
+    page = open_page(long(), reduced_motion="reduce")
+    maps.build(page)
+    page.page.keyboard.press("s")
+    page.page.wait_for_selector(".map-tour tbody tr")
+    rows = page.page.locator(".map-tour tbody tr").evaluate_all(
+        "all => all.map(x => x.dataset.key)"
+    )
+    assert len(rows) == 12
+    assert "0:0" not in rows
+    first = page.page.locator(".map-tour tbody button span").first
+    assert first.inner_text() == f"{NEEDLE[0]:,} → {NEEDLE[1]:,}"
+    assert first.evaluate("one => one.scrollWidth <= one.clientWidth")
+
+
+def test_heads_that_are_too_long_for_thumbnails_lead_to_map_and_table(open_page):
+    page = open_page(long(12_000, heads=1), hash="v=heads")
+    with maps.asked(page) as asked:
+        page.page.wait_for_selector(".too-long")
+        page.page.wait_for_timeout(300)
+    assert not any(one.startswith("overview") for one in asked)
+    assert page.text(".too-long") == (
+        "Too long for thumbnails: see the map of one head, or the table of all."
+    )
+    for view in ("table", "map"):
+        page.click(f".too-long [data-arg={view}]")
+        assert page.hash()["v"] == view
+        page.page.go_back()
+        page.page.wait_for_selector(".too-long")

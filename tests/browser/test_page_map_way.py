@@ -37,8 +37,13 @@ def test_the_keys(open_page):
     assert page.hash() == {"v": "map", "L": "0", "h": "0"}
     maps.press(page, "Enter")  # the strongest pair of the cell at the centre
     assert {"q", "k", "lock"} <= set(page.hash())
+    query, key = maps.held(page)
     maps.press(page, ".", ",", ",")
-    assert int(page.hash()["q"]) == maps.held(page)[0] - 1
+    assert page.hash()["q"] == str(query - 1)
+    assert maps.held(page) == (query - 1, key)  # what is held and what is picked stay together
+    maps.press(page, "Shift+ArrowUp")  # the held pair alone
+    maps.press(page, ".")
+    assert maps.held(page) == (query - 2, key)
     maps.press(page, "Escape", "Escape")
     assert page.hash() == {"v": "map", "L": "0", "h": "0"}
     page.press("v")
@@ -65,6 +70,15 @@ def test_drag_double_click_and_the_minimap(open_page):
     x, y, z = maps.camera(page)
     assert z == -2
     assert (x, y) == pytest.approx((before[0] + 25, before[1]), abs=0.3)
+    assert "lock" not in page.hash()  # it comes nearer, and holds nothing
+    maps.press(page, "l")
+    lock = maps.held(page)
+    mouse.dblclick(left + width / 2 - 100, top + height / 2 + 50)
+    maps.settle(page)
+    page.page.wait_for_timeout(300)
+    maps.settle(page)
+    assert (maps.camera(page)[2], maps.held(page)) == (-3, lock)
+    maps.press(page, "Escape", "-")
     mini = page.page.locator(".map-mini").bounding_box()
     mouse.move(mini["x"] + mini["width"] / 2, mini["y"] + mini["height"] / 4)
     mouse.down()
@@ -88,13 +102,15 @@ def test_go_to_positions_and_to_tokens(open_page):
     maps.press(page, "Enter")
     assert maps.held(page) == NEEDLE
     assert maps.camera(page) == (411.5, 1300.5, -4.5)
+    focused = f"{maps.SHADOW}.activeElement.className"
+    assert page.page.evaluate(focused) == "map-cells"  # keys move the map again
     page.page.fill("[data-going=query]", "t1400")
     page.page.fill("[data-going=key]", "paris")
     maps.press(page, "Enter")
     assert maps.held(page) == (1400, 800)
     page.page.fill("[data-going=query]", "1500")
     maps.press(page, "Enter")
-    assert page.text("#going-trouble") == "query: must be 0 … 1499; got “1500”."
+    assert page.text("#going-trouble") == "query: must be 0 … 1,499; got “1500”."
     assert page.page.get_attribute("[data-going=query]", "aria-invalid") == "true"
     assert maps.held(page) == (1400, 800)
     page.page.fill("[data-going=query]", "")

@@ -19,6 +19,28 @@ def test_a_missing_file_is_named(tmp_path):
     )
 
 
+def test_a_misspelt_file_is_told_from_its_neighbours(tmp_path):
+    for name in ("planted.safetensors", "planted.safetensor", "lesson.json", "other.txt"):
+        (tmp_path / name).write_text("{}")
+    for name, near in {
+        "plantd.safetensors": "Did you mean 'planted.safetensors'?",
+        "leson.json": "Did you mean 'lesson.json'?",
+        "other.npz": "Check the path.",
+        "nothing.like.it": "Check the path.",
+        "nowhere/planted.safetensors": "Check the path.",
+    }.items():
+        with pytest.raises(FileError) as caught:
+            load(tmp_path / name)
+        assert str(caught.value) == f"{tmp_path / name}: must be a file; there is none. {near}"
+
+
+def test_a_hostile_neighbour_is_made_readable(tmp_path):
+    (tmp_path / "planted\x1b[31m.npz").write_text("")
+    with pytest.raises(FileError, match=r"Did you mean 'planted.*\.npz'\?") as caught:
+        load(tmp_path / "planted[31m.npz")
+    assert str(caught.value).isprintable()
+
+
 def test_a_folder_is_named(tmp_path):
     (tmp_path / "run.npz").mkdir()
     with pytest.raises(FileError, match="it is a folder"):

@@ -355,3 +355,18 @@ def test_texts_are_texts(given, place):
 def test_a_capture_has_a_layer():
     with pytest.raises(ShapeError, match="at least one layer"):
         Capture("x", ())
+
+
+def test_a_saved_map_is_told_from_a_damaged_file(tmp_path):
+    file = tmp_path / "map.safetensors"
+    look = Lookup(np.ones((3, 2)), np.ones((5, 2)))
+    look.map().save(file)
+    with pytest.raises(FileError) as refused:
+        load(file)
+    assert str(refused.value) == (
+        f"{file}: must be a capture; it is a saved weight map. Open the capture that it was made "
+        "of, or take softlookup.WeightMap.open(path, look)."
+    )
+    file.write_bytes(file.read_bytes()[:-1])
+    with pytest.raises(FileError, match=r"must be a whole \.safetensors file"):
+        load(file)

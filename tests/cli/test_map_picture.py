@@ -118,6 +118,30 @@ def test_the_picture_is_never_wider_than_asked_for():
         assert picture.shape[1] <= 330
 
 
+def test_texts_are_cut_to_the_margin_and_turned_where_they_are_wide():
+    cells, width = np.full((20, 30), 0.5), LEFT + 30 * 14 + map_picture.RIGHT
+    short = cells_of(cells, None, 1)._replace(
+        texts=(["i"] * 20, [*"abcdefghijklmnopqrstuvwxyzABCD"])
+    )
+    same, found = ([*"w" * 20], ["ww"] * 29 + ["a very long word"]), []
+    for texts in (short.texts, same):
+        made = map_picture.texts_of(short._replace(texts=texts), 14, lambda text: 7 * len(text))
+        found.append((made.turned, made.below, made.queries[3], made.keys[-1]))
+    assert found == [(False, 0, "i @3", "D"), (True, 43, "w @3", "a ver...")]
+    plain = pixels(short._replace(texts=None), width)
+    turned = pixels(short._replace(texts=same), width)
+    assert turned.shape[0] > plain.shape[0]
+    assert (turned[: TOP + 280, LEFT:] == plain[: TOP + 280, LEFT:]).all()
+    strip = turned[TOP + 280 + 8 : TOP + 280 + 62, LEFT + 29 * 14 : LEFT + 30 * 14]
+    assert (strip != 255).any(axis=(1, 2)).sum() > 40  # the long one stands upright
+
+
+@pytest.mark.parametrize(("side", "zoom"), [(1, 13), (2, 40)])
+def test_without_room_for_texts_positions_stand(side, zoom):
+    cells = cells_of(np.ones((2, 2)), None, side)._replace(texts=(["a", "b"], ["c", "d"]))
+    assert map_picture.texts_of(cells, zoom, len) is None
+
+
 def test_texts_that_the_font_lacks_are_spelt(monkeypatch):
     from PIL import ImageDraw
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw
 
 import softlookup as sl
 from planted_places import planted
@@ -98,15 +98,16 @@ def test_what_is_printed(capsys, tmp_path, long):
     out = tmp_path / "map.png"
     lines = printed(capsys, file, "-o", str(out)).splitlines()
     height, width, _ = picture_in(out).shape
-    assert lines[0] == (
+    assert lines[0] == "layer 0 (needle, copy, first token) (choose with --layer)"
+    assert lines[1] == (
         f"wrote {out}: {width} x {height} pixels, each pixel the largest of 2 x 2 weights"
     )
-    assert lines[1] == "strongest  <start> @0 reads <start> @0  1.000"
+    assert lines[2] == "strongest  <start> @0 reads <start> @0  1.000"
     weights = capture.lookup(0, 0).weights()
     best = np.sort(weights, axis=None)[::-1][:3]
-    assert [line.split()[-1] for line in lines[1:4]] == [f"{weight:.3f}" for weight in best]
-    assert re.fullmatch(r"time       \d+\.\d s for 1,800 x 1,800 weights, \w+, float32", lines[4])
-    assert len(lines) == 5
+    assert [line.split()[-1] for line in lines[2:5]] == [f"{weight:.3f}" for weight in best]
+    assert re.fullmatch(r"time       \d+\.\d s for 1,800 x 1,800 weights, \w+, float32", lines[5])
+    assert len(lines) == 6
 
 
 @pytest.mark.parametrize("pool", ["max", "share"])
@@ -119,6 +120,49 @@ def test_a_small_head_is_magnified(capsys, tmp_path, pool, width, zoom):
     assert "strongest  she @17 reads anna @9  0.691\n" in text
     weights = shipped.load("sentence").lookup(5, 4).weights()
     assert_drawn(out, cells_of(weights, None, 1), width)
+
+
+def test_a_head_by_its_own_is_not_told_from_others(capsys, tmp_path):
+    assert printed(capsys, "lesson", "-o", str(tmp_path / "map.png")).startswith("wrote ")
+
+
+@pytest.mark.parametrize("rows", [0, 1, 3])
+def test_rows_of_nan_are_counted(capsys, tmp_path, rows):
+    query = noise(40, 4)
+    query[: min(rows, 2)] = np.nan
+    query[2:rows] = np.inf
+    text = printed(capsys, saved(tmp_path, query, noise(40, 4) ** 2), "-o", str(tmp_path / "m.png"))
+    told = re.findall(r"^NaN        (\d+) of 40 queries, from", text, re.MULTILINE)
+    assert told == ([str(rows)] if rows else [])
+
+
+@pytest.mark.parametrize(("width", "there"), [(1240, True), (600, False)])
+def test_tokens_stand_along_the_axes_where_there_is_room(
+    capsys, tmp_path, monkeypatch, width, there
+):
+    written = texts_written(monkeypatch)
+    printed(capsys, "sentence", "-o", str(tmp_path / "map.png"), "--width", str(width))
+    for text, times in {"[CLS]": 2, "anna": 2, "bank @6": 2, "bank @13": 2, "the @1": 2}.items():
+        assert written.count(text) == (times if there else 0), text
+    assert ("10" in written) is not there
+
+
+def test_the_lesson_calls_its_tokens_as_elsewhere(capsys, tmp_path, monkeypatch):
+    written = texts_written(monkeypatch)
+    printed(capsys, "lesson", "-o", str(tmp_path / "map.png"))
+    assert [text for text in written if text in set("0123")] == [*"1231231"]  # the ramp ends at 1
+
+
+def texts_written(monkeypatch):
+    """Return a list that holds what is written into pictures from now on."""
+    written, write = [], ImageDraw.ImageDraw.text
+
+    def keep(pen, place, text, *args, **options):
+        written.append(text)
+        return write(pen, place, text, *args, **options)
+
+    monkeypatch.setattr(ImageDraw.ImageDraw, "text", keep)
+    return written
 
 
 def saved(tmp_path, *arrays, heads=(), **options):
@@ -160,7 +204,8 @@ def test_nan_and_queries_that_see_nothing(capsys, tmp_path):
     weights = sl.Lookup(query, key, mask=mask).weights()
     assert np.isnan(weights[3]).all()
     assert_drawn(out, cells_of(weights, mask, 1), 1240)
-    assert "NaN" not in text
+    told = [line for line in text.splitlines() if "NaN" in line]
+    assert told == ["NaN        1 of 30 queries, from NaN or infinite numbers"]
 
 
 def test_a_head_that_sees_nothing_has_no_strongest_link(capsys, tmp_path):
@@ -175,7 +220,9 @@ def test_a_head_that_sees_nothing_has_no_strongest_link(capsys, tmp_path):
     [
         (["lesson"], "Missing option '--output' / '-o'"),
         (["lesson", "-o", "{0}/map.jpg"], "map.jpg: must end in .png; it ends in '.jpg'. Write -o"),
-        (["lesson", "-o", "{0}/.png"], ".png: must end in .png; it ends in '.png'"),
+        (["lesson", "-o", "{0}/.png"], "must have a name before its ending; it has none. Write -o"),
+        (["lesson", "-o", "{0}"], "must be a picture's file; it is a folder. Write -o"),
+        (["lesson", "-o", "."], ".: must be a picture's file; it is a folder. Write -o map.png."),
         (["lesson", "-o", "{0}/none/map.png"], "cannot be written: No such file or directory"),
         (["lesson", "-o", "{0}/folder.png"], "cannot be written: Is a directory"),
         (["none.npz", "-o", "{0}/map.png"], "none.npz: must be a file; there is none"),
@@ -275,16 +322,31 @@ def test_a_damaged_map_is_told_and_built_again(capsys, tmp_path):
     assert "layer-0" not in said
 
 
-def test_a_saved_map_of_the_other_pool_is_told(capsys, tmp_path):
+def test_a_saved_map_of_one_pool_is_built_anew_with_both(capsys, tmp_path):
     file, out = saved(tmp_path, noise(40, 4), noise(40, 4)), tmp_path / "map.png"
     folder = tmp_path / "run.safetensors.maps"
     folder.mkdir()
-    sl.load(file).lookup(0, 0).map(pools=("max",)).save(
-        folder / "layer-0-head-0-batch-0.safetensors"
-    )
-    assert "it was saved in" in printed(capsys, file, "-o", str(out))
-    assert main(["map", file, "-o", str(out), "--pool", "share"]) == 2
-    assert "pool: must be what the saved map holds, max; got share" in capsys.readouterr().err
+    look, there = sl.load(file).lookup(0, 0), folder / "layer-0-head-0-batch-0.safetensors"
+    look.map(pools=("share",)).save(there)
+    assert main(["map", file, "-o", str(out), "--save"]) == 0
+    text, said = capsys.readouterr()
+    assert f"{there}: must hold max and share; it holds share." in said
+    assert "saved " in text
+    assert WeightMap.open(there, look).pools == ("max", "share")
+
+
+def test_a_half_built_map_is_finished_and_saved(capsys, tmp_path):
+    file, out = saved(tmp_path, noise(400, 4), noise(400, 4)), tmp_path / "map.png"
+    folder = tmp_path / "run.safetensors.maps"
+    folder.mkdir()
+    look, there = sl.load(file).lookup(0, 0), folder / "layer-0-head-0-batch-0.safetensors"
+    half = look.map(build=False)
+    half.prepare(slice(0, 32), 0.0)
+    half.save(there)
+    assert 0 < half.done < half.of
+    assert "saved " in printed(capsys, file, "-o", str(out), "--save")
+    again = WeightMap.open(there, look)
+    assert again.done == again.of
 
 
 def test_a_place_where_no_map_can_be_kept_is_one_line(capsys, tmp_path):

@@ -139,8 +139,11 @@ def test_a_head_among_others(backend):
     want = cells(exact.weights[1, 5], exact.visible[1, 5], 32)
     np.testing.assert_allclose(made.level(5).share, want.share, atol=1e-5)
     np.testing.assert_array_equal(made.level(5).seen, want.seen)
-    with pytest.raises(OptionError, match=r"6 heads.*\(2,\).*look\.head\(0\)\.map\(\)"):
+    with pytest.raises(
+        OptionError, match=r"6 heads.*\(2,\).*look\.head\(0, batch=\(0,\)\)\.map\(\)"
+    ):
         look.map()
+    assert look.head(0, batch=(0,)).map().done == 3  # what it says to do does it
 
 
 def test_a_map_changes_nothing_and_keeps_no_value(backend):

@@ -21,14 +21,22 @@ def test_fine_tiles_need_no_map(name, backend):
     assert 0 < made.done < made.of  # what they needed is kept, and no more
 
 
+def assert_unknown(tile, rows):
+    """Assert that no cell of some rows holds a number but the 0 of those that are hidden."""
+    seen = np.ones_like(tile.max, bool) if tile.seen is None else tile.seen
+    assert not tile.known[rows].any()
+    for numbers in (tile.max[rows], tile.share[rows]):
+        np.testing.assert_array_equal(np.isnan(numbers), seen[rows])
+        assert not numbers[~seen[rows]].any()
+
+
 def test_a_tile_that_may_not_compute_says_what_it_does_not_know(backend):
     exact, _ = expected("causal")
     made = lookup("causal", backend).map(build=False)
     nothing = made.tile(2, 0, 0, compute=False)
     assert not nothing.whole
     assert not nothing.known.any()
-    assert not nothing.max.any()
-    assert not nothing.share.any()
+    assert_unknown(nothing, slice(None))
     assert made.done == 0
     while not made.prepare(slice(70, 71), 0):
         pass
@@ -40,10 +48,10 @@ def test_a_tile_that_may_not_compute_says_what_it_does_not_know(backend):
     want = cells(exact.weights, exact.visible, 4)
     assert known[16:24].all()
     np.testing.assert_allclose(some.max[known], want.max[known], atol=1e-5)
-    assert not some.max[~known].any()
+    assert_unknown(some, ~known)
 
 
-def test_what_is_not_known_is_0_however_large_its_scores(backend):
+def test_what_is_not_known_is_no_number_however_large_its_scores(backend):
     query, key = 100 * np.random.default_rng(8).standard_normal((2, 193, 4)).astype(np.float32)
     made = sl.Lookup(query, key, causal=True, backend=backend).map(build=False)
     while not made.prepare(slice(0, 1), 0):
@@ -52,8 +60,7 @@ def test_what_is_not_known_is_0_however_large_its_scores(backend):
         tile = made.tile(level, 0, 0, compute=False)
         known = tile.known.all(1)
         assert 0 < known.sum() < len(known)
-        assert not tile.max[~known].any()
-        assert not tile.share[~known].any()
+        assert_unknown(tile, ~known)
 
 
 @pytest.mark.parametrize("name", ["causal", "mask", "few visible"])
@@ -62,7 +69,7 @@ def test_a_half_built_map_holds_what_is_done(name, backend):
     made = lookup(name, backend).map(build=False)
     unknown = made.level(6)
     assert not unknown.known.any()
-    assert not unknown.max.any()
+    assert_unknown(unknown, slice(None))
     made.step(0)
     assert 0 < made.done < made.of
     rows = made.known_rows
@@ -82,7 +89,9 @@ def test_a_half_built_map_holds_what_is_done(name, backend):
                 assert abs(tile.max[i, j] - weights.max()) < 1e-5
                 assert abs(tile.share[i, j] - weights.sum() / some.sum()) < 1e-5
             else:
-                assert tile.max[i, j] == tile.share[i, j] == 0
+                hidden = tile.seen is not None and not tile.seen[i, j]
+                np.testing.assert_equal(tile.max[i, j], 0 if hidden else np.nan)
+                np.testing.assert_equal(tile.share[i, j], 0 if hidden else np.nan)
             whole = rows[at[0]].all()
             if tile.seen is not None and (whole or not tile.seen[i, j]):
                 assert tile.seen[i, j] == exact.visible[at].any()

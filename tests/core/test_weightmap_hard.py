@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import softlookup as sl
+from softlookup.weightmap import rectangles
 from softlookup.weightmap.bands import Bands
 from softlookup.weightmap.levels import Levels
 
@@ -88,3 +89,25 @@ def test_weights_below_the_range_of_float32_are_found():
     assert (best.query, best.key) == np.unravel_index(dense.argmax(), dense.shape)
     np.testing.assert_allclose(best.weight, dense.max(), rtol=1e-12)
     assert look.map().block().max == best.weight
+
+
+@pytest.mark.parametrize("pools", ["max", "share"])
+@pytest.mark.parametrize("cause", [np.nan, np.inf])
+def test_rows_of_nan_everywhere_are_not_opened_cell_by_cell(pools, cause, backend, monkeypatch):
+    query, key = np.random.default_rng(9).standard_normal((2, 700, 8)).astype(np.float32)
+    query[5::32] = cause * np.sign(key[0])  # against key 0 a score of NaN or inf: the row is NaN
+    query[[64, 650]] = 3 * key[[10, 300]]
+    query[96:128] = np.nan  # of one band nothing is left
+    look = sl.Lookup(query, key, causal=True, backend=backend)
+    weights, made = np.nan_to_num(look.weights()), look.map(pools=pools)
+    monkeypatch.setattr(rectangles, "_AT_ONCE", 2**18)  # less than the rectangle has
+    asked, exact = [], Bands.exact
+    monkeypatch.setattr(Bands, "exact", lambda *args: asked.append(args) or exact(*args))
+    rows, keys = slice(40, 690), slice(5, 600)
+    found = made.strongest(rows, keys, k=300)
+    assert len(asked) < 30  # once a band; 250 cells hold NaN
+    assert len({link[:2] for link in found}) == 300
+    want = np.sort(weights[rows, keys], axis=None)[:-301:-1]
+    np.testing.assert_allclose([link.weight for link in found], want, atol=1e-6)
+    for query, key, weight in found:
+        assert abs(weights[query, key] - weight) < 1e-6

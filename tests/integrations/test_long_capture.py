@@ -46,3 +46,9 @@ def test_the_whole_text_is_long_enough(tool, smollm2):
     assert there >= tool.LENGTH
     with pytest.raises(SystemExit, match=f"must lie in 1 ... {there:,}, all of the text; got 9"):
         tool.make(9_999_999)
+
+
+def test_a_wrong_place_is_told_before_the_model_runs(tool, tmp_path, monkeypatch):
+    monkeypatch.setattr(tool, "load_model", None)
+    with pytest.raises(SystemExit, match="cannot be written: No such file or directory"):
+        tool.main(["90", "-o", str(tmp_path / "none" / "a.safetensors")])

@@ -92,3 +92,25 @@ def test_what_is_planted_stands_in_the_file(tmp_path, capsys):
 def test_too_few_tokens_for_the_facts_are_refused(tmp_path):
     with pytest.raises(SystemExit, match="tokens: must be at least 256; got 255"):
         load_tool("planted_capture").main(["255", "-o", str(tmp_path / "a.safetensors")])
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("a.txt", "must end in .safetensors; it ends in '.txt'"),
+        ("a", "must end in .safetensors; it ends in 'a'"),
+        ("none/a.safetensors", "cannot be written: No such file or directory"),
+        ("", "cannot be written: Is a directory"),
+    ],
+)
+def test_a_wrong_place_is_one_sentence(tmp_path, name, words):
+    with pytest.raises(SystemExit) as stopped:
+        load_tool("planted_capture").main(["300", "-o", str(tmp_path / name)])
+    assert words in stopped.value.code
+    assert "\n" not in stopped.value.code
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_seed_below_nothing_is_refused(tmp_path):
+    with pytest.raises(SystemExit, match="seed: must be 0 or more; got -1"):
+        load_tool("planted_capture").main(["--seed", "-1", "-o", str(tmp_path / "a.safetensors")])

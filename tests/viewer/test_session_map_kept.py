@@ -1,5 +1,6 @@
 """Maps are kept: beside the capture where they were slow, the latest in memory, for everyone."""
 
+import os
 import sys
 import threading
 import time
@@ -13,7 +14,8 @@ from looked_into import KV_LEN, Q_LEN, capture_of, look_of
 from softlookup import Lookup
 from softlookup.errors import FileError
 from softlookup.shelf import find
-from softlookup.viewer import Session, item_of, kept, maps
+from softlookup.viewer import Session, item_of, kept, maps, summaries
+from softlookup.viewer.opened import Opened, place_of
 from softlookup.weightmap import WeightMap, bands
 
 PATIENCE = 10  # seconds, for a test that fails
@@ -118,6 +120,63 @@ def test_a_damaged_file_is_told_and_replaced(file, slow, content):
     assert path.name in told["trouble"]
     assert finish(session)[0]["trouble"] is None
     assert ask(Session(find(file)), "map")["saved"]
+
+
+def saved_beside(file, made):
+    """Put a map where that of the first head goes."""
+    path = file.parent / "run.safetensors.maps" / "layer-0-head-0-batch-0.safetensors"
+    path.parent.mkdir()
+    made.save(path)
+    return path
+
+
+@pytest.mark.parametrize("pool", ["max", "share"])
+def test_a_map_that_lacks_a_pool_is_built_anew(file, slow, monkeypatch, pool):
+    monkeypatch.setattr(summaries, "LONG", 40)
+    look = look_of("causal").head(0, 0)
+    path = saved_beside(file, look.map(pools=(pool,)))
+    session = Session(find(file))
+    told = ask(session, "map")
+    assert (told["done"], told["saved"], told["pools"]) == (0, None, ["max", "share"])
+    assert f"must hold max and share; it holds {pool}" in told["trouble"]
+    for _ in range(100):
+        summary = ask(session, "head", work=1)
+        if isinstance(summary, tuple):
+            break
+    assert isinstance(summary, tuple)
+    told = ask(session, "map", work=1)
+    assert (told["saved"] is not None, told["trouble"]) == (True, None)
+    assert WeightMap.open(path, look).pools == ("max", "share")
+
+
+def test_a_map_that_was_saved_half_built_is_saved_again(file, slow):
+    look = look_of("causal").head(0, 0)
+    half = look.map(build=False)
+    half.prepare(slice(0, 32), 0.0)
+    path = saved_beside(file, half)
+    one = kept.open_kept(file, place_of(Opened(find(file)), {}), 0)
+    assert 0 < one.map.done < one.map.of
+    assert one.saved
+    one.work(0.0)
+    assert one.saved is None, "memory holds more"
+    session = Session(find(file))
+    assert 0 < ask(session, "map")["done"] < ask(session, "map")["of"]
+    assert finish(session)[0]["saved"]
+    again = WeightMap.open(path, look)
+    assert again.done == again.of
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_where_a_map_would_lie_is_let_alone(file, slow):
+    path = file.parent / "run.safetensors.maps" / "layer-0-head-0-batch-0.safetensors"
+    path.parent.mkdir()
+    os.mkfifo(path)
+    session = Session(find(file))
+    assert ask(session, "map")["done"] == 0
+    told, _ = finish(session)
+    assert told["saved"] is None
+    assert "cannot be written: Not a regular file" in told["trouble"]
+    assert path.is_fifo()
 
 
 def test_a_folder_that_cannot_be_written_is_told(file, slow):

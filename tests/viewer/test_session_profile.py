@@ -38,18 +38,33 @@ def test_profiles_are_exact(kind, built, monkeypatch):
         }  # fmt: skip
         for numbers in found:  # one number a bucket
             np.testing.assert_allclose(numbers, exact, rtol=1e-3, atol=1e-4)
-    top = told["top_received"]
-    assert [one["received"] for one in top] == pytest.approx(np.sort(received)[:-13:-1], rel=1e-3)
-    assert [received[one["key"]] for one in top] == pytest.approx(
-        [one["received"] for one in top], rel=1e-3
-    )
-    several = np.flatnonzero((trace.visible.sum(axis=1) > 1) & (np.arange(Q_LEN) >= 9))
-    ordered = np.sort(entropy[several])
+    assert_extremes(told, entropy, received, trace.visible)
+
+
+def assert_extremes(told, entropy, received, visible):
+    """The lists are ordered by what a query or a key could be; the first nine are padding."""
+    seen, readers = visible.sum(axis=1), visible[9:].sum(axis=0)
+    top, several = told["top_received"], np.flatnonzero(readers >= 12)
+    each = np.sort(received[several] / readers[several])[:-13:-1]
+    assert [one["each"] for one in top] == pytest.approx(each, rel=1e-3)
+    for one in top:
+        assert one["key"] in several
+        assert received[one["key"]] == pytest.approx(one["received"], rel=1e-3)
+        assert one["each"] == pytest.approx(one["received"] / readers[one["key"]])
+    several = np.flatnonzero((seen > 1) & (np.arange(Q_LEN) >= 9))
+    ordered = np.sort(entropy[several] / np.log(seen[several]))
     for name, exact in (("lowest_entropy", ordered[:12]), ("highest_entropy", ordered[:-13:-1])):
-        assert [one["entropy"] for one in told[name]] == pytest.approx(exact, rel=1e-3, abs=1e-4)
+        assert [one["spread"] for one in told[name]] == pytest.approx(exact, rel=1e-3, abs=1e-4)
         for one in told[name]:
             assert one["query"] in several
             assert entropy[one["query"]] == pytest.approx(one["entropy"], rel=1e-3, abs=1e-4)
+            assert one["spread"] == pytest.approx(one["entropy"] / np.log(seen[one["query"]]))
+
+
+def test_a_turn_takes_few_rows_however_short(monkeypatch):
+    monkeypatch.setattr(profiles, "MOST_ROWS", 4)
+    session = Session(capture_of(Lookup(*np.ones((2, 31, 3)), window=(0, 0))))
+    assert ask(session, "profile", work=1)["done"] == 2 * 4 * profiles.SLICES
 
 
 def test_a_profile_grows_only_by_requests_that_work(monkeypatch):
@@ -73,9 +88,30 @@ def test_a_profile_grows_only_by_requests_that_work(monkeypatch):
     exact = [sum(1 / n for n in range(key + 1, 32)) for key in range(12)]
     assert [one["key"] for one in whole["top_received"]] == list(range(12))
     assert [one["received"] for one in whole["top_received"]] == pytest.approx(exact)
-    # row 0 has one key, and no choice
-    assert [one["query"] for one in whole["lowest_entropy"]] == list(range(1, 13))
-    assert [one["query"] for one in whole["highest_entropy"]] == list(range(30, 18, -1))
+    for name in lists[1:]:  # all are spread evenly; row 0 has one key, and no choice
+        assert [one["spread"] for one in whole[name]] == pytest.approx([1.0] * 12)
+        assert 0 not in [one["query"] for one in whole[name]]
+
+
+def test_the_first_rows_of_a_causal_head_are_no_extremes_for_their_place():
+    rng = np.random.default_rng(4)
+    query, key = rng.standard_normal((2, 300, 8))
+    query[250] = 30 * key[40]
+    key[200] += 4 * np.sign(query[201:].mean(axis=0))
+    session = Session(capture_of(Lookup(query[None], key[None], causal=True)))
+    told, _ = finish(session, "profile")
+    assert told["lowest_entropy"][0]["query"] == 250
+    early = [one["query"] for one in told["lowest_entropy"] if one["query"] < 20]
+    assert len(early) < 6, "few keys to read are no choice"
+    assert {one["key"] for one in told["top_received"]} & set(range(100, 289))
+    assert max(one["key"] for one in told["top_received"]) <= 288, "twelve queries read it"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_readers_of_a_key_are_those_that_see_it(kind):
+    look, real = look_of(kind).head(1, 1), np.random.default_rng(5).random(Q_LEN) > 0.3
+    visible = look.trace().visible
+    np.testing.assert_array_equal(blocks.readers(look, real), visible[real].sum(axis=0))
 
 
 def test_the_entropy_of_a_built_map_is_not_worked_out_again(monkeypatch):
@@ -149,6 +185,6 @@ def test_rows_that_see_nothing_end_too():
     session = Session(capture_of(Lookup(*[np.ones((n, 2)) for n in (Q_LEN, KV_LEN)], mask=mask)))
     told, _ = finish(session, "profile")
     assert told["lowest_entropy"] == []
-    assert [one["received"] for one in told["top_received"]] == [0.0] * 12
+    assert told["top_received"] == [], "nobody sees a key"
     none = Lookup(*[np.ones((n, 2)) for n in (3, 5)], causal=True, q_offset=-9)
     assert finish(Session(capture_of(none)), "profile")[0]["done"] > 0

@@ -243,6 +243,33 @@ def test_a_long_head_leaves_its_map_behind(monkeypatch):
     assert told["of"] == 2 * np.sum(np.arange(41) + 2)  # the map, and the rows
 
 
+def test_a_head_whose_map_is_refused_starts_at_nothing(monkeypatch):
+    monkeypatch.setattr(summaries, "LONG", 40)
+    session = Session(captured("causal"))
+    ask(session, "map")
+    (one,) = session.kept._heads.values()
+    one.refused = "too much"
+    told = ask(session, "head")
+    assert (told["done"], told["of"]) == (0, np.sum(np.arange(41) + 2))
+    told, picture = summed_up(session)
+    assert told["done"] == told["of"]
+    assert picture.size == 0
+
+
+def test_a_step_is_cut_by_what_its_rows_see(monkeypatch):
+    monkeypatch.setattr(summaries, "SLICE", 1e-9)
+    monkeypatch.setattr(summaries, "SLICES", 1)
+    monkeypatch.setattr(summaries, "STEP_ROWS", (1, 2, 4, 8, 16))
+    monkeypatch.setattr(summaries, "STEP_CELLS", 60)
+    session, done = Session(captured("causal")), [0]
+    while not isinstance(told := ask(session, "head", work=1), tuple):
+        done.append(told["done"])
+    costs = np.concatenate([[0], np.cumsum(np.arange(41) + 2)])
+    steps = np.diff(np.searchsorted(costs, done)).tolist()
+    assert steps[:5] == [8, 4, 2, 2, 2]
+    assert set(steps[5:]) == {1, 2}
+
+
 def test_few_heads_are_under_way_at_a_time(monkeypatch):
     monkeypatch.setattr(summaries, "MOST_UNDER_WAY", 1)
     monkeypatch.setattr(summaries, "SLICE", 1e-9)
@@ -297,6 +324,21 @@ def test_others_have_their_turns_between_two_steps(monkeypatch):
     monkeypatch.setattr(summaries, "STEP_ROWS", (4,))
     ask(session, "head", work=1)
     assert len(answered) >= summaries.SLICES - 1
+
+
+def test_others_are_answered_while_tokens_are_sorted(monkeypatch):
+    session, answered = Session(captured("causal")), threading.Event()
+    real, in_time = kinds.labels, []
+
+    def labels(axis):
+        asking = threading.Thread(target=lambda: ask(session, "trace", row=3) and answered.set())
+        asking.start()
+        in_time.append(answered.wait(10))
+        return real(axis)
+
+    monkeypatch.setattr(summaries.kinds, "labels", labels)
+    ask(session, "head")
+    assert in_time == [True]
 
 
 @pytest.mark.parametrize("causal", [True, False])

@@ -1,6 +1,7 @@
 // Actions that wait for something: the server, the clipboard, a dialog.
 import { ledgerText } from "./copy_text.js";
 import { hasLedger } from "./heads_scene.js";
+import { openHelp } from "./help.js";
 import { HostError } from "./host_error.js";
 import { mapErrands, pairText } from "./map_errands.js";
 import { movedTo } from "./first_state.js";
@@ -19,6 +20,9 @@ import { captureIn, fitsHash, fromHash } from "./url.js";
  *   dialogs: {help: HTMLDialogElement, copy: HTMLDialogElement},
  * }} Page
  */
+
+const PASTE =
+  "Paste it into a tab where this page is already open, or open the terminal’s link first.";
 
 /** @param {Page} page @returns {Record<string, (argument: string) => void>} */
 export function errands(page) {
@@ -50,14 +54,16 @@ export function errands(page) {
     },
     ...mapErrands(page),
     ...profileErrands(page),
-    help: () => dialogs.help.showModal(),
+    help: () => openHelp(dialogs.help, state().view),
     copy: () => copyShown(page),
     link: () =>
       void copy(
         page,
-        fitsHash(state())
-          ? "The link is copied. It holds the place and the changed numbers, not the key to this viewer."
-          : "The link is copied. It holds the place; the changed numbers are too many for a link.",
+        `The link is copied. It holds the place${
+          fitsHash(state())
+            ? " and the changed numbers"
+            : "; the changed numbers are too many for a link"
+        }. ${state().inFile ? "" : PASTE}`.trim(),
         location.href,
       ),
   };

@@ -36,13 +36,22 @@ export const overviewArgs = ({ capture, batch }, stage) => ({
 
 const PART = 2 ** 25; // weights of an overview that are asked for at once: others wait for it
 
+const MOST_DRAWN = 2 ** 27; // weights of a head: the server makes no thumbnail of more
+
+/** Are a layer's texts too long for thumbnails?  @param {State} state @param {number} stage */
+export function isTooLong({ capture, inFile }, stage) {
+  const { q_len, kv_len } = capture.layers[stage].sizes;
+  return !inFile && q_len * kv_len > MOST_DRAWN;
+}
+
 /**
- * The overview of a layer, in parts of a few heads.
+ * The overview of a layer, in parts of a few heads; none where its texts are too long.
  * @param {State} state
  * @param {number} stage
  * @returns {Args[]}
  */
 export function overviewParts(state, stage) {
+  if (isTooLong(state, stage)) return [];
   const { heads, q_len, kv_len } = state.capture.layers[stage].sizes;
   const args = overviewArgs(state, stage);
   const each = Math.max(1, Math.floor(PART / Math.max(1, q_len * kv_len)));

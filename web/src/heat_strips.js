@@ -2,7 +2,7 @@
 // below the keys.
 import { h } from "./dom.js";
 import { sized } from "./heat_grid.js";
-import { rounded } from "./numbers.js";
+import { alike, rounded } from "./numbers.js";
 
 /** @typedef {import("./heat_color.js").Colors} Colors */
 /**
@@ -89,7 +89,7 @@ export function stripLegend(name, { low, high, log, under }) {
     "p",
     { class: "strip-legend quiet" },
     h("span", {}, name),
-    `: ${least} … ${rounded(high)}${log ? ", log scale" : ""}`,
+    `: ${least} … ${alike([high])(high)}${log ? ", log scale" : ""}`,
   );
 }
 

@@ -137,22 +137,49 @@ export function helpDialog() {
   const meanings = WORDS.map(([word, text]) =>
     h("tr", {}, h("th", { scope: "row" }, word), h("td", {}, text)),
   );
+  const part = (
+    /** @type {import("./types.js").ViewName} */ view,
+    /** @type {string} */ title,
+    /** @type {readonly [string[], string][]} */ list,
+  ) =>
+    h(
+      "section",
+      { "data-view": view },
+      h("h2", {}, title),
+      h("table", {}, h("tbody", {}, rows(list))),
+    );
   const dialog = h(
     "dialog",
     { class: "help", "aria-labelledby": "help-title" },
     h("h2", { id: "help-title", tabindex: -1, autofocus: true }, "Keys"),
-    h("table", {}, h("tbody", {}, rows(KEYS))),
-    h("h2", {}, "In the view of heads"),
-    h("table", {}, h("tbody", {}, rows(HEAD_KEYS))),
-    h("h2", {}, "In the view of the map"),
-    h("table", {}, h("tbody", {}, rows(MAP_KEYS))),
-    h("h2", {}, "In the table of all heads"),
-    h("table", {}, h("tbody", {}, rows(TABLE_KEYS))),
+    h(
+      "div",
+      { class: "views" },
+      part("steps", "In the view of steps", KEYS),
+      part("heads", "In the view of heads", HEAD_KEYS),
+      part("map", "In the view of the map", MAP_KEYS),
+      part("table", "In the table of all heads", TABLE_KEYS),
+    ),
     h("h2", {}, "Words"),
     h("table", {}, h("tbody", {}, meanings)),
     h("form", { method: "dialog" }, h("button", { class: "plain" }, "Close")),
   );
   return /** @type {HTMLDialogElement} */ (dialog);
+}
+
+/** The keys of the view that is open come first.
+ * @param {HTMLDialogElement} dialog @param {import("./types.js").ViewName} view */
+export function openHelp(dialog, view) {
+  const parts = dialog.querySelector(".views");
+  const all = [...(parts?.children ?? [])];
+  const order = ["steps", "heads", "map", "table"];
+  const place = (/** @type {Element} */ part) => {
+    const name = part.getAttribute("data-view") ?? "";
+    return name === view ? -1 : order.indexOf(name);
+  };
+  parts?.append(...all.sort((a, b) => place(a) - place(b)));
+  dialog.showModal();
+  dialog.scrollTop = 0;
 }
 
 /** Where the clipboard refuses, the text to take by hand.  @returns {HTMLDialogElement} */

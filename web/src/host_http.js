@@ -5,6 +5,7 @@ import { unframed } from "./frame.js";
 import { HostError } from "./host_error.js";
 
 const KEEP = "softlookup-token";
+const PLACE = "softlookup-place"; // where a tab without a key was to lead
 
 /** Take the token out of the address, so that it is in no history and no copied link. */
 function takeToken() {
@@ -13,7 +14,9 @@ function takeToken() {
   if (token === null) return;
   sessionStorage.setItem(KEEP, token);
   fragment.delete("t");
-  const rest = fragment.toString();
+  const place = sessionStorage.getItem(PLACE) ?? "";
+  sessionStorage.removeItem(PLACE);
+  const rest = fragment.toString() || place;
   history.replaceState(null, "", location.pathname + location.search + (rest ? `#${rest}` : ""));
 }
 
@@ -46,6 +49,7 @@ async function call(op, args = {}) {
     );
   }
   if (response.status === 401) {
+    if (location.hash.length > 1) sessionStorage.setItem(PLACE, location.hash.slice(1));
     throw new HostError(
       "This page needs its key: open the link that the terminal printed.",
       "token",

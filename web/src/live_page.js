@@ -12,7 +12,7 @@ import { headsView, mapView, noMapView, pageView, tableView } from "./page_view.
 import { createPainter } from "./painter.js";
 import { writeHash } from "./place.js";
 import { needsOf, sceneOf } from "./scene.js";
-import { createSight } from "./sight.js";
+import { createSight, heldLine } from "./sight.js";
 import { createTablePainter, heldRow } from "./table_painter.js";
 import { isTable, tableScene, tableSteps } from "./table_scene.js";
 
@@ -104,8 +104,10 @@ export function livePage(root, shadow, page, source, first) {
     pause = 0;
     const { nodes, needs } = scenes.view();
     const found = heldRow(shadow);
+    const stay = heldLine(shadow);
     patch(page, nodes);
     found();
+    stay();
     const drawn = heads();
     if (drawn) paint(shadow, drawn);
     const tabled = table();

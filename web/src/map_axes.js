@@ -21,6 +21,8 @@ import { barShare, stripScale } from "./heat_strips.js";
 const WORDS = 12; // CSS pixels of a token, at least, for its text to be written
 const SPACED = { rows: 26, keys: 62 }; // and between two positions
 const TEXT = 11; // pixels of a letter's height
+const SMALL = 9.5; // and of a position's beside a text
+const APART = 6; // between the two
 const GAP = 5;
 const LEAST = 0.02; // of the bars of a log scale that may be too short to be seen
 
@@ -107,7 +109,8 @@ export function drawLabels(pen, axis, { tokens, across, picked, colors, ratio })
 const clearance = ({ vertical }) => (vertical ? 14 : 44);
 
 /**
- * A token's text next to the map, and its position where that still fits.
+ * A token's text next to the map, and its position: where room is short the text loses letters, the
+ * position never.
  * @param {CanvasRenderingContext2D} pen
  * @param {Axis} axis
  * @param {number} middle
@@ -119,26 +122,29 @@ function writeToken(pen, { vertical }, middle, text, position, across) {
   pen.save();
   pen.translate(vertical ? across : middle, vertical ? middle : across);
   if (!vertical) pen.rotate(-Math.PI / 2);
-  const room = across - GAP - 2;
-  const shown = fitted(pen, text, room);
-  const wide = pen.measureText(shown).width;
+  const { font } = pen;
+  pen.font = font.replace(`${TEXT}px`, `${SMALL}px`);
+  const small = pen.font;
+  const taken = pen.measureText(position).width + APART;
+  pen.font = font;
+  const shown = fitted(pen, text, across - GAP - 2 - taken);
+  const wide = shown ? pen.measureText(shown).width + APART : 0;
   pen.textAlign = vertical ? "right" : "left";
   pen.fillText(shown, vertical ? -GAP : GAP, 0);
-  const left = room - wide - 8;
-  pen.font = `9.5px system-ui, sans-serif`;
-  if (pen.measureText(position).width <= left)
-    pen.fillText(position, vertical ? -GAP - wide - 8 : GAP + wide + 8, 0);
+  pen.font = small;
+  pen.fillText(position, vertical ? -GAP - wide : GAP + wide, 0);
   pen.restore();
 }
 
-/** As much of a text as fits.  @param {CanvasRenderingContext2D} pen @param {string} text
+/** As much of a text as fits; nothing where not even a letter does.
+ * @param {Pick<CanvasRenderingContext2D, "measureText">} pen @param {string} text
  * @param {number} room */
-function fitted(pen, text, room) {
+export function fitted(pen, text, room) {
   if (pen.measureText(text).width <= room) return text;
   let letters = [...text];
-  while (letters.length > 1 && pen.measureText(`${letters.join("")}…`).width > room)
+  while (letters.length && pen.measureText(`${letters.join("")}…`).width > room)
     letters = letters.slice(0, -1);
-  return `${letters.join("")}…`;
+  return letters.length ? `${letters.join("")}…` : "";
 }
 
 /**

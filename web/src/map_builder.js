@@ -28,9 +28,11 @@ import { revive } from "./source.js";
  * @property {number} of
  * @property {number | null} seconds_left
  * @property {string} by
- * @property {{key: number, received: number}[] | null} top_received
- * @property {{query: number, entropy: number}[] | null} lowest_entropy
- * @property {{query: number, entropy: number}[] | null} highest_entropy
+ * @property {{key: number, received: number, each: number}[] | null} top_received  `each`: a mean
+ *   over the queries that see the key
+ * @property {{query: number, entropy: number, spread: number}[] | null} lowest_entropy  `spread`:
+ *   the entropy as a share of the most that the visible keys allow
+ * @property {{query: number, entropy: number, spread: number}[] | null} highest_entropy
  */
 
 /** @param {Args} place */

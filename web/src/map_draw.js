@@ -160,20 +160,35 @@ export function drawLines(pen, sheet, { cell, locked, row, key }, colors, ratio)
     band(pen, [0, sheet.y(row), width, sheet.y(row + 1)], colors.focus, colors, ratio);
   if (key !== null)
     band(pen, [sheet.x(key), 0, sheet.x(key + 1), height], colors.focus, colors, ratio);
+  if (row !== null && key !== null)
+    wipe(pen, around(sheet, { rows: [row, row + 1], keys: [key, key + 1] }, ratio));
   if (!cell) return;
-  const [x0, x1] = [sheet.x(cell.keys[0]), sheet.x(cell.keys[1])];
-  const [y0, y1] = [sheet.y(cell.rows[0]), sheet.y(cell.rows[1])];
   const color = locked ? colors.focus : colors.ink;
-  const least = 9 * ratio; // a cell of a few pixels is framed from further out
+  const rect = around(sheet, cell, ratio);
+  wipe(pen, rect);
+  frame(pen, rect, colors.paper, 4 * ratio);
+  frame(pen, rect, color, (locked ? 2 : 1.5) * ratio);
+}
+
+/**
+ * What frames a cell: of a few pixels, from further out.
+ * @param {Sheet} sheet
+ * @param {{rows: readonly number[], keys: readonly number[]}} cell
+ * @param {number} ratio
+ * @returns {Rect}
+ */
+function around(sheet, { rows, keys }, ratio) {
   const out = (/** @type {number} */ a, /** @type {number} */ b) => {
-    const more = Math.max(1, Math.ceil((least - (b - a)) / 2));
+    const more = Math.max(1, Math.ceil((9 * ratio - (b - a)) / 2));
     return [a - more, b + more];
   };
-  const [left, right] = out(x0, x1);
-  const [top, bottom] = out(y0, y1);
-  frame(pen, [left, top, right, bottom], colors.paper, 4 * ratio);
-  frame(pen, [left, top, right, bottom], color, (locked ? 2 : 1.5) * ratio);
+  const [left, right] = out(sheet.x(keys[0]), sheet.x(keys[1]));
+  const [top, bottom] = out(sheet.y(rows[0]), sheet.y(rows[1]));
+  return [left, top, right, bottom];
 }
+
+/** No line covers what is inside.  @param {CanvasRenderingContext2D} pen @param {Rect} rect */
+const wipe = (pen, [x0, y0, x1, y1]) => pen.clearRect(x0, y0, x1 - x0, y1 - y0);
 
 /** @param {CanvasRenderingContext2D} pen @param {Rect} rect @param {string} color
  * @param {number} width */

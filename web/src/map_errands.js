@@ -4,6 +4,7 @@ import { cellAround, centreOf, NATIVE, between, heldCamera } from "./map_camera.
 import { changed, pickPair } from "./map_actions.js";
 import { isRefusal } from "./map_atlas.js";
 import { tokenMeant } from "./map_going.js";
+import { keysSeen } from "./map_sees.js";
 import { isDrawable, LISTED, shownRegion } from "./map_scene.js";
 import { pairTable, readWords } from "./map_words.js";
 import { revive } from "./source.js";
@@ -15,6 +16,7 @@ import { revive } from "./source.js";
 /** @typedef {import("./map_scene.js").Link} Link */
 
 const FLIGHT = 260; // milliseconds
+const SPARE = 4; // links that are asked for beyond those that are listed
 
 /** @param {Page} page @returns {Record<string, (argument: string) => void>} */
 export function mapErrands(page) {
@@ -120,9 +122,7 @@ function visit(page, tour) {
   const scene = page.map();
   if (!scene) return;
   const { query, key } = tour.links[tour.at];
-  const of = tour.links.length;
-  const notice = of > 1 ? `Link ${tour.at + 1} of ${of}, the strongest first: S for the next.` : "";
-  page.update({ ...changed(scene, { tour }), notice });
+  page.update({ ...changed(scene, { tour }), notice: "" });
   flyTo(page, `${query}:${key}`);
 }
 
@@ -132,13 +132,24 @@ async function strongestLinks({ source, update }, scene) {
   if (!region) return [];
   const [rows, keys] = [region.rows.join(":"), region.keys.join(":")];
   try {
-    const args = { ...scene.place, rows, keys, count: String(LISTED) };
-    return revive((await source.call("strongest", args)).json).links;
+    const args = { ...scene.place, rows, keys, count: String(LISTED + SPARE) };
+    return chosen(scene, revive((await source.call("strongest", args)).json).links);
   } catch (error) {
     if (!isRefusal(error)) throw error;
     update({ notice: error.sentence });
     return null;
   }
+}
+
+/**
+ * Without the queries that see a single key, and read it with 1: they have no choice. Where there are
+ * no others, with them.
+ * @param {MapScene} scene
+ * @param {Link[]} links
+ */
+function chosen({ state }, links) {
+  const some = links.filter(({ query }) => keysSeen(state.info, state.batch, query) > 1);
+  return (some.length ? some : links).slice(0, LISTED);
 }
 
 /** Where the form says; a field that is left empty stays where it is.  @param {Page} page */

@@ -1,4 +1,5 @@
 // Where to: a position, or the text of a token, as a person types them.
+import { positionWords } from "./map_axes.js";
 import { readable } from "./readable.js";
 
 /** @typedef {{at: number} | {trouble: string}} Found */
@@ -17,7 +18,7 @@ export function tokenMeant(typed, tokens, from) {
   if (/^-?\d+$/.test(number)) {
     const at = Number(number);
     if (at >= 0 && at < tokens.length) return { at };
-    return { trouble: `must be 0 … ${tokens.length - 1}; got “${short(plain)}”.` };
+    return { trouble: `must be 0 … ${positionWords(tokens.length - 1)}; got “${short(plain)}”.` };
   }
   const at = nextAfter(tokens, from, ways(typed));
   if (at !== null) return { at };

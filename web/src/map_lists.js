@@ -6,7 +6,7 @@ import { isolated } from "./heads_words.js";
 import { positionWords } from "./map_axes.js";
 import { isWithinReach } from "./map_scene.js";
 import { placed } from "./map_words.js";
-import { rounded } from "./numbers.js";
+import { alike } from "./numbers.js";
 import { readable } from "./readable.js";
 
 /** @typedef {import("./map_scene.js").MapScene} MapScene */
@@ -67,6 +67,7 @@ function waiting(scene, which) {
 function table(scene, which, id, links) {
   const tokens = which === "from" ? scene.keys.tokens : scene.queries.tokens;
   const name = which === "from" ? "key" : "query";
+  const write = alike(links.map(({ weight }) => weight));
   const line = (/** @type {Link} */ link, /** @type {number} */ i) => {
     const at = which === "from" ? link.key : link.query;
     const bar = Number.isFinite(link.weight) ? Math.max(0, Math.min(1, link.weight)) : 0;
@@ -78,7 +79,7 @@ function table(scene, which, id, links) {
       h(
         "td",
         { class: "weight", vars: { "--w": String(bar) }, title: String(link.weight) },
-        rounded(link.weight),
+        write(link.weight),
       ),
     );
   };
@@ -125,6 +126,7 @@ export function tourPart(scene) {
   const { tour } = scene.state.map;
   if (!tour) return null;
   const heads = ["query → key", "weight"].map((word) => h("th", { scope: "col" }, word));
+  const write = alike(tour.links.map(({ weight }) => weight));
   return h(
     "section",
     { class: "reads-part map-tour", "data-key": "tour", "aria-labelledby": "tour-title" },
@@ -141,19 +143,25 @@ export function tourPart(scene) {
       h(
         "tbody",
         {},
-        tour.links.map((link, i) => tourLine(scene, link, i, i === tour.at)),
+        tour.links.map((link, i) => tourLine(scene, i, write(link.weight))),
       ),
     ),
+    tour.links.length > 1 && h("p", { class: "quiet" }, "S leads to the next one."),
   );
 }
 
 /**
+ * The positions, and below them the tokens.
  * @param {MapScene} scene
- * @param {Link} link
  * @param {number} i
- * @param {boolean} here  the map is there
+ * @param {string} number
  */
-function tourLine({ queries, keys }, { query, key, weight }, i, here) {
+function tourLine({ state, queries, keys }, i, number) {
+  const { tour } = state.map;
+  if (!tour) return null;
+  const { query, key, weight } = tour.links[i];
+  const here = i === tour.at; // the map is there
+  const texts = [queries.tokens[query], keys.tokens[key]].map(shortName);
   const go = h(
     "button",
     {
@@ -164,13 +172,14 @@ function tourLine({ queries, keys }, { query, key, weight }, i, here) {
       "aria-current": here ? "true" : null,
       tabindex: here ? 0 : -1,
     },
-    isolated(`${placed(queries.tokens, query)} → ${placed(keys.tokens, key)}`),
+    h("span", {}, `${positionWords(query)} → ${positionWords(key)} `),
+    h("small", {}, h("bdi", {}, texts[0]), " → ", h("bdi", {}, texts[1])),
   );
   return h(
     "tr",
     { "data-key": `${query}:${key}` },
     h("th", { scope: "row" }, go),
-    h("td", { title: String(weight) }, rounded(weight)),
+    h("td", { title: String(weight) }, number),
   );
 }
 

@@ -6,7 +6,7 @@ import { axisOf, drawLabels, drawProfile } from "./map_axes.js";
 import { edgesOf } from "./map_camera.js";
 import { percentiles, tally } from "./map_codes.js";
 import { drawLines, drawMap, sheetOf, unknownFill } from "./map_draw.js";
-import { isDrawable, miniLevel } from "./map_scene.js";
+import { isDrawable, miniLevel, namedPair } from "./map_scene.js";
 import { createSprites } from "./map_sprites.js";
 
 /** @typedef {import("./map_scene.js").MapScene} MapScene */
@@ -131,13 +131,14 @@ const cellNumbers = (cell) => (cell ? [...cell.rows, ...cell.keys] : []);
 
 /** @param {Studio} studio @param {boolean} vertical @returns {Work} */
 function labelsWork({ scene, colors, ratio }, vertical) {
-  const { camera, layout, size, at, state } = scene;
+  const { camera, layout, size, state } = scene;
+  const named = namedPair(scene);
   const { box, names, above } = layout;
   const axis = axisOf(camera, box, size, vertical);
   const across = vertical ? names : above;
   const { tokens } = vertical ? scene.queries : scene.keys;
   const chosen = vertical ? (state.picked ? state.row : null) : state.key;
-  const picked = [chosen, at ? at[vertical ? 0 : 1] : null];
+  const picked = [chosen, named ? named[vertical ? 0 : 1] : null];
   return {
     picture: [axis.from, axis.per, tokens, ...picked],
     box: vertical ? { width: across, height: box.height } : { width: box.width, height: across },

@@ -145,6 +145,17 @@ function linksOf(state, source, of) {
   return { links: answer?.json?.links ?? null, refused: answer?.refused ?? "" };
 }
 
+/**
+ * The pair that the read-out names: of a cell of several weights its strongest, once that is known.
+ * @param {MapScene} scene
+ * @returns {Pair | null}
+ */
+export function namedPair({ at, cell, reading }) {
+  if (!cell || cell.level === 0) return at;
+  const { query = -1, key = -1 } = reading?.cell ?? {};
+  return query < 0 || key < 0 ? null : [query, key];
+}
+
 /** Can a list over all queries be asked for already?  @param {MapScene} scene */
 export function isWithinReach({ info, size }) {
   if (!info) return false;

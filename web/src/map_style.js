@@ -49,7 +49,10 @@ main.map-beside { grid-template-columns: minmax(0, 1fr) 286px; }
 .map-mini { width: var(--width); height: var(--height); cursor: move; touch-action: none; outline: 1px solid var(--line); } .map-mini canvas { display: block; }
 .map-marks ol { list-style: none; display: flex; flex-direction: column; gap: 4px; font-size: 13px; }
 .map-marks li { display: flex; gap: 8px; align-items: baseline; justify-content: space-between; } .map-marks li .link { min-width: 0; overflow-wrap: anywhere; }
-.map-tour .reads th[scope=row], .map-tour .reads thead th:first-child { width: 76%; } .map-tour .link { font-size: 13px; max-width: 100%; overflow: hidden; text-overflow: ellipsis; } .map-tour [aria-current] { color: var(--ink); font-weight: 600; }
+.map-tour .reads th[scope=row], .map-tour .reads thead th:first-child { width: 72%; } .map-tour .link { font-size: 13px; max-width: 100%; text-align: left; line-height: 1.3; padding: 2px 0; }
+.map-tour .link span { display: block; white-space: nowrap; } .map-tour .link small { display: block; color: var(--soft); overflow: hidden; text-overflow: ellipsis; } .map-tour [aria-current] { color: var(--ink); font-weight: 600; }
+.map-side .reads .weight::before { top: auto; bottom: 1px; height: 3px; background: color-mix(in srgb, var(--focus) 55%, transparent); }
+.map-side .reads-part > .quiet, .extremes .means { font-size: 12.5px; }
 .map-lists { display: flex; flex-direction: column; gap: 20px; }
 .map-lists h2 { overflow-wrap: anywhere; }
 .map-lists .reads th[scope=row], .map-lists .reads thead th:first-child { width: 44%; }

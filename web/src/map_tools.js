@@ -2,6 +2,7 @@
 import { h } from "./dom.js";
 import { heatColors } from "./heat_color.js";
 import { rampGradient } from "./heat_legend.js";
+import { positionWords } from "./map_axes.js";
 import { rampWords } from "./map_words.js";
 
 /** @typedef {import("./map_scene.js").MapScene} MapScene */
@@ -74,7 +75,7 @@ export function goingPart({ state, size }) {
         type: "text",
         "data-going": name,
         value: going[name],
-        placeholder: `0 … ${count - 1}, or a token`,
+        placeholder: `0 … ${positionWords(count - 1)}, or a token`,
         autocomplete: "off",
         spellcheck: "false",
         "aria-invalid": going.wrong === name ? "true" : null,

@@ -3,7 +3,7 @@ import { shortName } from "./chip.js";
 import { headName } from "./heads_words.js";
 import { positionWords } from "./map_axes.js";
 import { valueOf } from "./map_codes.js";
-import { exact, rounded } from "./numbers.js";
+import { exact, fine, rounded } from "./numbers.js";
 
 /** @typedef {import("./map_scene.js").MapScene} MapScene */
 /** @typedef {import("./map_reader.js").PairRead} PairRead */
@@ -54,20 +54,23 @@ function pairWords(where, { weight, visible, score, lse, by }) {
   const made =
     score === null ? "" : ` = exp(${rounded(score)} − ${rounded(lse)})`.replace("− −", "+ ");
   return {
-    formula: `${where}: weight ${rounded(weight)}`,
-    exactly: `${made} exactly ${exact(weight)} (${by})`,
+    formula: `${where}: weight ${fine(weight)}`,
+    exactly: `${made} exactly ${exact(weight)} (${by})`.trim(),
   };
 }
 
-/** @param {MapScene} scene @param {string} where @param {CellRead} read @returns {Words} */
+/**
+ * The strongest pair of a cell, as a kernel worked it out: its float32 is not the weight exactly.
+ * @param {MapScene} scene @param {string} where @param {CellRead} read @returns {Words}
+ */
 function cellWords(scene, where, { max, query, key, share, visible, by }) {
   if (!visible) return { formula: `${where}: hidden`, exactly: "no query here may see a key here" };
-  const what = `the cell’s share ${rounded(share)}`;
+  const what = `the cell’s share ${fine(share)}`;
   if (query < 0 || key < 0)
-    return { formula: `${where}: the strongest weight here is ${rounded(max)}`, exactly: what };
+    return { formula: `${where}: the strongest weight here is ${fine(max)}`, exactly: what };
   return {
-    formula: `strongest here: ${pairName(scene, query, key)}: weight ${rounded(max)}`,
-    exactly: `exactly ${exactAs(max, by)} (${by.split(", ").at(-1)}); ${what}`,
+    formula: `strongest here: ${pairName(scene, query, key)}: weight ${fine(max)}`,
+    exactly: `${exactAs(max, by)} (${by.split(", ").at(-1)}); ${what}`,
   };
 }
 
@@ -115,10 +118,10 @@ export function progressWords({ info, refused, profile }) {
   if (!info) return "Asking for this map …";
   if (info.refused) return info.refused;
   const { done, of, seconds_left: left } = info;
-  const parts = `${positionWords(done)} of ${positionWords(of)} bands`;
+  const parts = `${positionWords(done)} of ${positionWords(of)} ${of === 1 ? "band" : "bands"}`;
   if (done < of) return `exact so far: ${parts}${leftWords(left)}`;
   const told = [
-    `exact: all ${positionWords(of)} bands`,
+    of === 1 ? "exact: all in one band" : `exact: all ${positionWords(of)} bands`,
     info.backend,
     profile &&
       profile.done < profile.of &&
@@ -137,7 +140,8 @@ const leftWords = (seconds) =>
 export function scaleWords({ level, camera }) {
   if (level > 0)
     return `a cell is ${positionWords(2 ** level)} × ${positionWords(2 ** level)} weights`;
-  return `a cell is one weight, ${Math.max(1, Math.round(2 ** -camera.z))} pixels`;
+  const pixels = Math.max(1, Math.round(2 ** -camera.z));
+  return `a cell is one weight, ${pixels} ${pixels === 1 ? "pixel" : "pixels"}`;
 }
 
 /**

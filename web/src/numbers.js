@@ -32,6 +32,34 @@ export function rounded(x) {
 }
 
 /**
+ * Three decimals, and below 0.01 two digits: there three decimals would tell too little.
+ * @param {number} x
+ */
+export const fine = (x) =>
+  x !== 0 && Math.abs(x) < 0.01 ? minus(x.toExponential(1)) : rounded(x);
+
+const MOST_DECIMALS = 6;
+
+/**
+ * How the numbers of a list are written, all in one form: with as many decimals as the smallest
+ * needs for two digits, three at least; where that would be many, as powers of ten.
+ * @param {readonly number[]} numbers
+ * @returns {(x: number) => string}
+ */
+export function alike(numbers) {
+  const sizes = numbers.map(Math.abs).filter((x) => x > 0 && Number.isFinite(x));
+  const least = Math.min(1, ...sizes);
+  const decimals = Math.max(3, 1 - Math.floor(Math.log10(Number(least.toPrecision(2)))));
+  const plain = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+  return (x) => {
+    const word = unusual(x);
+    if (word) return word;
+    const form = decimals > MOST_DECIMALS ? x.toExponential(1) : x.toLocaleString("en", plain);
+    return minus(form.replace("+", ""));
+  };
+}
+
+/**
  * toFixed(3), but a tie goes to the even neighbour, as Python writes it.
  * @param {number} x
  */

@@ -3,13 +3,13 @@ import { shortName } from "./chip.js";
 import { colorClass } from "./color.js";
 import { h } from "./dom.js";
 import { positionWords } from "./map_axes.js";
-import { rounded } from "./numbers.js";
+import { alike } from "./numbers.js";
 import { readable } from "./readable.js";
 import { timeWords } from "./table_part.js";
 
 /** @typedef {import("./map_builder.js").ProfileAnswer} ProfileAnswer */
-/** @typedef {Pick<import("./map_scene.js").MapScene, "profile" | "queries" | "keys">} Scene */
-/** @typedef {{at: number, number: number}} Line */
+/** @typedef {Pick<import("./map_scene.js").MapScene, "profile" | "queries" | "keys" | "info">} Scene */
+/** @typedef {{at: number, number: number, share: number}} Line  `share`: what the list is ordered by */
 
 /**
  * @typedef {object} List
@@ -22,8 +22,12 @@ import { timeWords } from "./table_part.js";
  * @property {(profile: ProfileAnswer) => Line[] | null} lines
  */
 
-const entropies = (/** @type {{query: number, entropy: number}[] | null} */ list) =>
-  list && list.map(({ query, entropy }) => ({ at: query, number: entropy }));
+const entropies = (
+  /** @type {{query: number, entropy: number, spread: number}[] | null} */ list,
+) =>
+  list && list.map(({ query, entropy, spread }) => ({ at: query, number: entropy, share: spread }));
+
+const OF_THE_MOST = "ordered by their share of the most that the visible keys allow";
 
 /** @type {readonly List[]} */
 const LISTS = [
@@ -31,18 +35,18 @@ const LISTS = [
     id: "received",
     title: "Keys that receive most",
     axis: "key",
-    unit: "received",
-    means: "the weights that all queries together give to a key",
+    unit: "a query",
+    means: "a mean over the queries that see the key",
     act: "map-see-key",
     lines: ({ top_received: list }) =>
-      list && list.map(({ key, received }) => ({ at: key, number: received })),
+      list && list.map(({ key, each }) => ({ at: key, number: each, share: each })),
   },
   {
     id: "lowest",
     title: "Queries of lowest entropy",
     axis: "query",
     unit: "nats",
-    means: "near 0 one key gets all weight; among the queries that see two keys or more",
+    means: `near 0 one key gets all weight; ${OF_THE_MOST}`,
     act: "map-see-query",
     lines: ({ lowest_entropy: list }) => entropies(list),
   },
@@ -51,7 +55,7 @@ const LISTS = [
     title: "Queries of highest entropy",
     axis: "query",
     unit: "nats",
-    means: "the weight is spread over many keys",
+    means: `the weight is spread over many keys; ${OF_THE_MOST}`,
     act: "map-see-query",
     lines: ({ highest_entropy: list }) => entropies(list),
   },
@@ -76,11 +80,12 @@ export function profilePart(scene) {
 }
 
 /** Until the lists are there.  @param {Scene} scene */
-export const waitingLine = ({ profile }) =>
-  h("p", { class: "quiet", "data-glance": "extremes" }, waitingWords(profile));
+export const waitingLine = (scene) =>
+  h("p", { class: "quiet", "data-glance": "extremes" }, waitingWords(scene));
 
-/** @param {ProfileAnswer | null} profile */
-function waitingWords(profile) {
+/** @param {Scene} scene */
+function waitingWords({ info, profile }) {
+  if (info?.refused) return "These lists need the whole map, which is too large here.";
   if (!profile) return "These lists come once the map is whole.";
   const part = profile.of ? Math.floor((100 * profile.done) / profile.of) : 0;
   const left = profile.seconds_left === null ? "" : `, ${timeWords(profile.seconds_left)}`;
@@ -91,11 +96,12 @@ function waitingWords(profile) {
 function extremes({ queries, keys }, list, profile, open) {
   const lines = list.lines(profile) ?? [];
   const { tokens } = list.axis === "key" ? keys : queries;
-  const most = Math.max(...lines.map(({ number }) => number));
+  const most = Math.max(...lines.map(({ share }) => share));
   return h(
     "details",
     { "data-key": list.id, open },
-    h("summary", { title: list.means }, list.title),
+    h("summary", {}, list.title),
+    h("p", { class: "quiet means" }, list.means),
     lines.length ? table(list, lines, tokens, most) : h("p", { class: "quiet" }, "there are none"),
   );
 }
@@ -108,6 +114,7 @@ function extremes({ queries, keys }, list, profile, open) {
  */
 function table({ axis, unit, title, act }, lines, tokens, most) {
   const heads = ["token", axis, unit].map((word) => h("th", { scope: "col" }, word));
+  const write = alike(lines.map(({ number }) => number));
   return h(
     "table",
     { class: "reads", "aria-label": title },
@@ -115,7 +122,7 @@ function table({ axis, unit, title, act }, lines, tokens, most) {
     h(
       "tbody",
       {},
-      lines.map(({ at, number }, i) =>
+      lines.map(({ at, number, share }, i) =>
         h(
           "tr",
           { "data-key": String(at) },
@@ -125,10 +132,10 @@ function table({ axis, unit, title, act }, lines, tokens, most) {
             "td",
             {
               class: "weight",
-              vars: { "--w": most > 0 ? (number / most).toFixed(4) : "0" },
+              vars: { "--w": most > 0 ? (share / most).toFixed(4) : "0" },
               title: String(number),
             },
-            rounded(number),
+            write(number),
           ),
         ),
       ),

@@ -1,4 +1,5 @@
-// Keeps the picked key's column of the ledger in sight: a wide ledger scrolls sideways to it once.
+// What stays before the reader: the picked key's column of a wide ledger, and a line of a list that was
+// clicked, where other lists are put above it.
 
 /** @typedef {import("./types.js").State} State */
 
@@ -34,4 +35,19 @@ function bringAcross(cell) {
   const upTo = Math.min(last.getBoundingClientRect().left, box.getBoundingClientRect().right);
   if (left < from) box.scrollLeft -= from - left;
   else if (right > upTo) box.scrollLeft += right - upTo;
+}
+
+/**
+ * A line of the extremes that has the focus stays where it is on the screen.
+ * @param {ShadowRoot} shadow
+ * @returns {() => void} moves the page, after it was drawn anew
+ */
+export function heldLine(shadow) {
+  const held = shadow.activeElement;
+  const at = held?.matches(".extremes button") ? held.getBoundingClientRect().top : null;
+  return () => {
+    if (held === null || at === null || !held.isConnected) return;
+    const moved = held.getBoundingClientRect().top - at;
+    if (moved !== 0) scrollBy({ top: moved, behavior: "instant" });
+  };
 }

@@ -2,6 +2,7 @@
 import { shortName, tokenName } from "./chip.js";
 import { h } from "./dom.js";
 import { MEANINGS } from "./help.js";
+import { isTooLong } from "./heads_needs.js";
 import { headWords, isolated } from "./heads_words.js";
 import { rounded } from "./numbers.js";
 import { readable } from "./readable.js";
@@ -33,11 +34,27 @@ export function overviewPart(scene, layout) {
     h("div", { class: "titled" }, h("h2", { id: "overview-title" }, title), overviewTools(scene)),
     h("div", { class: "scroll" }, thumbsTable(scene, layout)),
     [...refusals].map((sentence) => h("p", { class: "quiet" }, sentence)),
+    layers.some((_, stage) => isTooLong(state, stage)) && tooLong(),
     h(
       "p",
       { class: "thumb-line quiet", "data-glance": "thumb", title: MEANINGS },
       isolated(thumbLine(scene)),
     ),
+  );
+}
+
+/** What there is instead of thumbnails. */
+function tooLong() {
+  const view = (/** @type {string} */ name, /** @type {string} */ text) =>
+    h("button", { type: "button", class: "link", "data-act": "view", "data-arg": name }, text);
+  return h(
+    "p",
+    { class: "too-long" },
+    "Too long for thumbnails: see ",
+    view("map", "the map of one head"),
+    ", or ",
+    view("table", "the table of all"),
+    ".",
   );
 }
 
@@ -242,7 +259,7 @@ function places({ state, queries }) {
       {},
       `${label} `,
       h("input", { type: "number", min: 0, max: most, step: 1, value, "data-change": name }),
-      ` of 0 … ${most}`,
+      ` of 0 … ${most.toLocaleString("en")}`,
     );
   return h(
     "div",

@@ -66,7 +66,7 @@
  * @property {string[]} key_tokens
  * @property {string} dtype
  * @property {{causal: boolean, window: [number | null, number | null] | null, mask: boolean,
- *   bias: boolean, sinks: boolean, kv_lens: unknown, softcap: number | null, scale: number}} options
+ *   bias: boolean, sinks: boolean, kv_lens: unknown, q_offset?: unknown, softcap: number | null, scale: number}} options
  * @property {boolean} editable
  * @property {string | null} editable_reason
  * @property {Limits} limits

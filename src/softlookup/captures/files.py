@@ -1,7 +1,9 @@
 """Open a capture file: choose its form by name, and build what it holds."""
 
+import difflib
 import os
 from collections.abc import Callable, Mapping
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -11,6 +13,7 @@ from softlookup.captures.capture import Capture, label
 from softlookup.captures.fields import OPTIONS, fault
 from softlookup.errors import SoftlookupError
 from softlookup.lookup import Lookup
+from softlookup.tokens import readable
 
 
 def load(path: str | os.PathLike[str]) -> Capture:
@@ -75,7 +78,18 @@ FORMS: Mapping[str, Callable[[Path], Capture]] = MappingProxyType(
         ".safetensors": tensorform.read,
     }
 )
+_MOST_NAMES = 1000  # of a folder that are looked at
 NAMES = ".json, .npz or .safetensors"
+
+
+def _near(file: Path) -> str | None:
+    """Return the name of a file in the same folder that may be meant."""
+    try:
+        names = [entry.name for entry in islice(file.parent.iterdir(), _MOST_NAMES)]
+    except OSError:
+        return None
+    names = [each for each in names if Path(each).suffix.lower() in FORMS]
+    return next(iter(difflib.get_close_matches(file.name, names, n=1, cutoff=0.8)), None)
 
 
 def _form(file: Path) -> Callable[[Path], Capture]:
@@ -86,7 +100,9 @@ def _form(file: Path) -> Callable[[Path], Capture]:
         reason = getattr(error, "strerror", None) or error
         raise fault(file, f"cannot be read: {reason}. Check the path.") from error
     if not there:
-        raise fault(file, "must be a file; there is none. Check the path.")
+        near = _near(file)
+        hint = "Check the path." if near is None else f"Did you mean {readable(near)!r}?"
+        raise fault(file, f"must be a file; there is none. {hint}")
     if not regular:
         kind = "a folder" if folder else "no regular file"
         raise fault(file, f"must be a file; it is {kind}. Name a {NAMES} file.")

@@ -4,6 +4,7 @@ Every cell is a square of the same number of pixels, every pixel belongs to one 
 sampled, nothing is blended.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from softlookup.arrays import Array
 from softlookup.cli.terminal import spell
+from softlookup.ledger import name
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -21,6 +23,8 @@ HIDDEN, NAN = "#e2e3e7", "#d1293d"  # greys and reds are not in the ramp
 PAPER, INK, SOFT = "#ffffff", "#1c1d20", "#5f6167"
 STEPS = 256
 LEFT, RIGHT, TOP, BOTTOM = 76, 132, 68, 46  # pixels around the cells
+WRITTEN = 14  # pixels that a cell is wide where texts are written
+MARGIN = 62  # pixels that a text may be long
 BAR = 16  # pixels that the legend's ramp is wide
 LETTERS = 13  # pixels that a line of text is high
 LEGEND = 12 * LETTERS  # pixels that the legend needs
@@ -41,12 +45,15 @@ class Cells(NamedTuple):
         How many queries, and how many keys, a cell spans.
     lengths : (int, int)
         How many queries and keys there are; the last cells may stand for fewer.
+    texts : (sequence of str, sequence of str) or None
+        What the tokens of both axes are called; written where a cell is one weight and wide enough.
     """
 
     values: Array
     seen: Any
     side: int
     lengths: tuple[int, int]
+    texts: tuple[Sequence[str], Sequence[str]] | None = None
 
 
 def room(width: int) -> int:
@@ -80,7 +87,9 @@ def draw(cells: Cells, lines: tuple[str, str], width: int) -> "Image":
     said = [shortened(spell(line), lambda text: font.getlength(text) <= width - 24)
             for line in lines]  # fmt: skip
     needed = max(LEFT + wide + RIGHT, *(24 + int(font.getlength(text)) for text in said))
-    image = Image.new("RGB", (needed, TOP + tall + BOTTOM), PAPER)
+    texts = texts_of(cells, zoom, font.getlength)
+    below = texts.below if texts else 0
+    image = Image.new("RGB", (needed, TOP + tall + BOTTOM + below), PAPER)
     low, top = span(cells)
     pixels = np.repeat(np.repeat(colors(cells, low, top), zoom, axis=0), zoom, axis=1)
     image.paste(Image.fromarray(pixels), (LEFT, TOP))
@@ -88,7 +97,7 @@ def draw(cells: Cells, lines: tuple[str, str], width: int) -> "Image":
     pen.font = font
     pen.text((12, 10), said[0], fill=INK)
     pen.text((12, 30), said[1], fill=SOFT)
-    _axes(pen, (high, wide), cells.lengths, cells.side / zoom)
+    _axes(image, pen, cells, zoom, texts)
     _legend(pen, (LEFT + wide + 24, tall), (low, top), _plain(cells))
     return image
 
@@ -155,14 +164,89 @@ def tick_step(pixels_apart: Callable[[int], float], apart: float = TICKS_APART) 
     return step
 
 
-def _axes(
+def _axes(image: "Image", pen: "ImageDraw", cells: Cells, zoom: int, texts: "Texts | None") -> None:
+    """Frame the cells, and write along both axes what they are."""
+    high, wide = (count * zoom for count in cells.values.shape)
+    below = texts.below if texts else 0
+    if texts is None:
+        _numbers(pen, (high, wide), cells.lengths, cells.side / zoom)
+    else:
+        _write(image, pen, texts, zoom)
+    pen.rectangle((LEFT - 1, TOP - 1, LEFT + wide, TOP + high), outline=SOFT)
+    pen.text((LEFT + wide / 2, TOP + high + 26 + below), "key", fill=INK, anchor="ma")
+    pen.text((12, TOP - 6), "query", fill=INK, anchor="ls")
+
+
+class Texts(NamedTuple):
+    """What is written at each query and each key.
+
+    Attributes
+    ----------
+    queries, keys : list of str
+    turned : bool
+        Whether those of the keys are, since they are wider than a cell.
+    below : int
+        How many pixels they take more than a number does.
+    """
+
+    queries: list[str]
+    keys: list[str]
+    turned: bool
+    below: int
+
+
+def texts_of(cells: Cells, zoom: int, length: Callable[[str], float]) -> Texts | None:
+    """Return what is written at each query and each key; None where there is no room for it."""
+    if cells.texts is None or cells.side > 1 or zoom < WRITTEN:
+        return None
+    queries, keys = (_labels(texts, length) for texts in cells.texts)
+    widest = max(map(length, keys), default=0)
+    turned = widest > zoom - 4
+    return Texts(queries, keys, turned, max(int(widest) - LETTERS, 0) if turned else 0)
+
+
+def _labels(texts: Sequence[str], length: Callable[[str], float]) -> list[str]:
+    """Return as much of each text as fits; where it stands, too, if it stands there twice."""
+    names = [spell(name(text)) for text in texts]
+    often = Counter(names)
+    ends = [f" @{i}" if often[each] > 1 else "" for i, each in enumerate(names)]
+    return [_label(each, end, length) for each, end in zip(names, ends, strict=True)]
+
+
+def _label(text: str, end: str, length: Callable[[str], float]) -> str:
+    return shortened(text, lambda some: length(some + end) <= MARGIN) + end
+
+
+def _write(image: "Image", pen: "ImageDraw", texts: Texts, zoom: int) -> None:
+    """Write the texts along both axes, one a cell, from the middle of it."""
+    from PIL import Image, ImageDraw
+
+    bottom = TOP + zoom * len(texts.queries)
+    for place, text in enumerate(texts.queries):
+        y = TOP + (place + 0.5) * zoom
+        pen.line((LEFT - 6, y, LEFT - 1, y), fill=SOFT)
+        pen.text((LEFT - 9, y), text, fill=SOFT, anchor="rm")
+    for place, text in enumerate(texts.keys):
+        x = LEFT + (place + 0.5) * zoom
+        pen.line((x, bottom, x, bottom + 5), fill=SOFT)
+        if not texts.turned:
+            pen.text((x, bottom + 7), text, fill=SOFT, anchor="ma")
+            continue
+        line = Image.new("L", (MARGIN, 2 * LETTERS))  # its end stands at the cell
+        ImageDraw.Draw(line).text(
+            (MARGIN, LETTERS), text, fill=255, anchor="rm", font=pen.getfont()
+        )
+        up = line.rotate(90, expand=True)
+        image.paste(SOFT, (int(x) - LETTERS, bottom + 8), up)
+
+
+def _numbers(
     pen: "ImageDraw", size: tuple[int, int], lengths: tuple[int, int], per_pixel: float
 ) -> None:
     """Write positions along both axes; a tick stands at the middle of its weight."""
-    high, wide = size
+    high, _ = size
     step = tick_step(lambda step: step / per_pixel)
     bottom = TOP + high
-    pen.rectangle((LEFT - 1, TOP - 1, LEFT + wide, bottom), outline=SOFT)
     for place in range(0, lengths[1], step):
         x = LEFT + (place + 0.5) / per_pixel
         pen.line((x, bottom, x, bottom + 5), fill=SOFT)
@@ -171,8 +255,6 @@ def _axes(
         y = TOP + (place + 0.5) / per_pixel
         pen.line((LEFT - 6, y, LEFT - 1, y), fill=SOFT)
         pen.text((LEFT - 9, y), f"{place:,}", fill=SOFT, anchor="rm")
-    pen.text((LEFT + wide / 2, bottom + 26), "key", fill=INK, anchor="ma")
-    pen.text((12, TOP - 6), "query", fill=INK, anchor="ls")
 
 
 def _legend(

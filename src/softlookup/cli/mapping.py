@@ -1,13 +1,16 @@
 """What ``softlookup map`` does: build one head's weight map, and write it as a picture."""
 
+import os
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from softlookup.captures import Capture, Layer
 from softlookup.cli.map_picture import Cells, draw, room, zoom_of
-from softlookup.cli.steps import Place
+from softlookup.cli.steps import Place, which_head
 from softlookup.cli.terminal import progress_bar
 from softlookup.errors import FileError, OptionError
 from softlookup.ledger import name
@@ -29,19 +32,24 @@ POOLS = ("max", "share")
 def write_map(what: str, place: Place, path: str, pool: str, width: int, *, save: bool) -> None:
     """Write the picture at `path`, and say which links are the strongest."""
     file = _checked(path, pool, width)
-    kept, title = _head(what, place, save=save)
+    kept, title, which = _head(what, place, save=save)
     the, start = kept.map, time.perf_counter()
     with progress_bar("weights", the.of) as advance:
         while not kept.work(STEP):
             advance(the.done)
     seconds = time.perf_counter() - start
-    cells = _cells(the, pool, room(width))
+    cells = _cells(kept, pool, room(width))
     each = _each(cells, pool, width)
     image = draw(cells, (title, each), width)
     write_whole(file, lambda fresh: image.save(fresh, format="PNG"))
+    if which is not None:
+        print(which)
     print(f"wrote {readable(path)}: {image.width} x {image.height} pixels, {each}")
     for line in _links(kept):
         print(line)
+    nan = int(np.isnan(the.lse).sum())
+    if nan:
+        print(f"NaN        {nan:,} of {the.shape[0]:,} queries, from NaN or infinite numbers")
     q_len, kv_len = the.shape
     built = f"{seconds:.1f} s for {q_len:,} x {kv_len:,} weights, {the.by}"
     print(f"time       {built if kept.built else f'none: it was saved in {kept.saved}'}")
@@ -59,6 +67,16 @@ def _checked(path: str, pool: str, width: int) -> Path:
             f"legend take {NARROWEST - room(NARROWEST)} of them. Leave it out: {WIDTH:,}."
         )  # fmt: skip
     file = Path(path)
+    if os.path.isdir(file) and file.suffix.lower() != ".png":  # noqa: PTH112 (never raises)
+        raise FileError(
+            readable(path), "must be a picture's file; it is a folder. Write -o "
+            f"{readable(str(file / 'map.png'))}."
+        )  # fmt: skip
+    if file.name.lower() == ".png":
+        raise FileError(
+            readable(path), "must have a name before its ending; it has none. Write -o "
+            f"{readable(str(file.with_name('map.png')))}."
+        )  # fmt: skip
     if file.suffix.lower() != ".png":
         raise FileError(
             readable(path), f"must end in .png; it ends in "
@@ -68,8 +86,8 @@ def _checked(path: str, pool: str, width: int) -> Path:
     return file
 
 
-def _head(what: str, place: Place, *, save: bool) -> tuple["Kept", str]:
-    """Return the head with its map, saved or still to be built, and what it is."""
+def _head(what: str, place: Place, *, save: bool) -> tuple["Kept", str, str | None]:
+    """Return the head with its map, saved or still to be built, what it is, and which it is."""
     from softlookup.viewer.kept import open_kept
     from softlookup.viewer.opened import Place as Positions
 
@@ -86,7 +104,7 @@ def _head(what: str, place: Place, *, save: bool) -> tuple["Kept", str]:
     _check_amount(kept.map)
     if kept.trouble is not None:
         print(kept.trouble, file=sys.stderr)  # a saved map that is of no use is no error here
-    return kept, _what(capture, layer, head, place.batch)
+    return kept, _what(capture, layer, head, place.batch), which_head(capture, place)
 
 
 def _check_amount(the: "WeightMap") -> None:
@@ -107,15 +125,13 @@ def _save(kept: "Kept") -> None:
     print(f"saved      {kept.saved}, which softlookup show opens, too")
 
 
-def _cells(the: "WeightMap", pool: str, most: int) -> Cells:
+def _cells(kept: "Kept", pool: str, most: int) -> Cells:
     """Return the finest level that fits, whole."""
+    the = kept.map
     level = next(level for level in the.levels if -(-max(the.shape) >> level) <= most)
     found = the.level(level)
-    if pool not in the.pools:  # somebody else's file stands where ours would
-        raise OptionError(
-            "pool", f"must be what the saved map holds, {the.pools[0]}; got {pool}. Delete the map."
-        )
-    return Cells(getattr(found, pool), found.seen, 2**level, the.shape)
+    texts = kept.place.queries.tokens, kept.place.keys.tokens
+    return Cells(getattr(found, pool), found.seen, 2**level, the.shape, texts)
 
 
 def _what(capture: Capture, layer: Layer, head: int, batch: int) -> str:

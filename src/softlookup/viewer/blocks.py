@@ -88,6 +88,24 @@ def limits(look: Lookup, rows: slice) -> tuple[IntArray, IntArray]:
     return start, np.maximum(start, stop)
 
 
+def readers(look: Lookup, real: BoolArray) -> IntArray:
+    """Return how many of the rows in `real` see each key of one head."""
+    problem = look.problem
+    if problem.mask is not None or problem.bias is not None:
+        some = [sees(of_rows(look, rows))[real[rows]].sum(axis=0) for rows in row_blocks(look)]
+        summed: IntArray = np.sum(some, axis=0, dtype=np.int64)
+        return summed
+    limits = row_limits(problem, slice(0, 1), slice(0, problem.q_len))
+    if limits is None:
+        return np.full(problem.kv_len, np.count_nonzero(real))
+    start = limits.start[0][real].astype(np.int64)
+    stop = np.maximum(limits.stop[0][real].astype(np.int64), start)
+    ends = problem.kv_len + 1
+    steps = np.bincount(start, minlength=ends) - np.bincount(stop, minlength=ends)
+    kept: IntArray = np.cumsum(steps)[:-1]
+    return kept
+
+
 def counts(look: Lookup) -> IntArray:
     """Return how many keys each row of one head sees."""
     if look.problem.mask is None and look.problem.bias is None:

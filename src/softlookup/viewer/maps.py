@@ -10,20 +10,22 @@ from collections.abc import Generator, Iterator
 
 import numpy as np
 
+from softlookup.arrays import IntArray
 from softlookup.errors import ViewError
 from softlookup.tracing import to_json
-from softlookup.viewer import arguments, codes
+from softlookup.viewer import arguments, blocks, codes
 from softlookup.viewer.arguments import Arguments
 from softlookup.viewer.information import MAP_LINKS, MAP_TILE, Json
 from softlookup.viewer.kept import Kept, Taking
-from softlookup.weightmap import BASE, Link, Row
+from softlookup.weightmap import BASE, Block, Link, Row
 
 SLICES, SLICE = 3, 0.05  # turns of one request that works, and seconds of each
 PATIENCE = 0.25  # seconds that a tile waits for its rows; what is missing then is asked for again
 MOST_WORK = 2**28  # weights that are worked out for one region
 MOST_BUILT = 2**30  # of them where the map gains by it
 MOST_OPENED = 2**10  # cells of the map that are opened in one turn, for what they hold beside NaN
-PIECE = 2**22  # of them in one turn
+PIECE, MOST_ROWS = 2**22, 256  # of them in one turn, and of their rows
+Part = tuple[slice, slice]  # rows and keys
 Slices = Generator[None, None, None]
 
 
@@ -105,72 +107,132 @@ def at(kept: Kept, args: Arguments) -> Taking[Json]:
 
 def block(kept: Kept, args: Arguments) -> Taking[Json]:
     """Return the strongest pair of a block and its share, of any rows and keys."""
-    rows, keys = yield from _region(kept, args)
-    parts, queries = [], []
-    for some in _pieces(rows, keys, at_once=_is_of_cells(kept, rows, keys)):
-        parts.append(kept.map.block(some, keys))
-        queries.append(some.stop - some.start)
+    rows, keys = _region(kept, args)
+    parts = list(_parts(kept, rows, keys))
+    yield from _prepare(kept, rows)
+    found: list[Block] = []
+    for part in parts:
+        found.append(kept.map.block(*part))
         yield None
-    numbers = np.array([part.max for part in parts])
-    best = parts[int(np.argmax(numbers))]  # NaN before all
-    shares = np.array([part.share for part in parts])
-    seen = [part.seen for part in parts]
+    best = min(found, key=_order)
+    heights = [part.stop - part.start for part, _ in parts]
     told = {
         "max": best.max,
         "query": best.query,
         "key": best.key,
-        "share": np.average(shares, weights=queries),
-        "visible": seen[0] if len(seen) == 1 else sum(seen),
+        "share": np.dot([part.share for part in found], heights) / (rows.stop - rows.start),
+        "visible": _counted([part.seen for part in found]),
         "by": kept.map.by,
     }
     plain: Json = to_json(told)
     return plain
 
 
+def _order(part: Block) -> tuple[bool, float, int, int]:
+    """Return what puts the best part first: NaN, then large weights, then the first pair."""
+    return not math.isnan(part.max), -part.max, part.query, part.key
+
+
+def _counted(seen: list[int | bool]) -> int | bool:
+    """Return how many pairs are visible; True where those of a part are too many to count."""
+    return True if any(some is True for some in seen) else sum(seen)
+
+
 def strongest(kept: Kept, args: Arguments) -> Taking[Json]:
     """Return the largest weights of a region with their pairs, falling."""
     count = arguments.whole(args, "count", MAP_LINKS + 1, default=1, low=1)
-    rows, keys = yield from _region(kept, args)
+    rows, keys = _region(kept, args)
+    if kept.refused is None:  # only rows that are known tell where NaN stands
+        yield from _prepare(kept, rows)
+    parts = [(rows, keys)]
+    if not _is_searched(kept, rows, keys):
+        parts = list(_pieces(kept, rows, keys, by_bands=kept.refused is not None))
     links: list[Link] = []
-    for some in _pieces(rows, keys, at_once=_is_searched(kept, rows, keys)):
-        links += kept.map.strongest(some, keys, count)
+    for part in parts:
+        if kept.refused and not _is_wide(*part):  # a wide one is worked out by the way
+            yield from _prepare(kept, part[0])
+        links += kept.map.strongest(*part, count)
         links.sort(key=lambda link: (-link.weight, link.query, link.key))
         del links[count:]
         yield None
     return {"links": [link._asdict() for link in links], "by": kept.map.by}
 
 
-def _region(kept: Kept, args: Arguments) -> Taking[tuple[slice, slice]]:
-    """Return the rows and keys that are meant, once the weights of those rows are within reach."""
+def _region(kept: Kept, args: Arguments) -> Part:
+    """Return the rows and keys that are meant, where the weights of those rows are within reach."""
     q_len, kv_len = kept.map.shape
     rows = arguments.span(args, "rows", q_len)
     keys = arguments.span(args, "keys", kv_len)
-    missing = int(np.count_nonzero(~kept.map.known_rows[rows.start : rows.stop]))
-    most = MOST_WORK if kept.refused else MOST_BUILT
-    _check_work(missing, kv_len, most, " where the map does not have them yet")
     wanted = slice(rows.start, rows.stop)
-    yield from _prepare(kept, wanted)
+    start, stop = blocks.limits(kept.look, wanted)
+    missing = (stop - start)[~kept.map.known_rows[wanted]]
+    most = MOST_WORK if kept.refused else MOST_BUILT
+    _check_work(kept, missing, most, " where the map does not have them yet")
     return wanted, slice(keys.start, keys.stop)
 
 
-def _pieces(rows: slice, keys: slice, *, at_once: bool) -> Iterator[slice]:
-    """Yield rows in pieces, each little work; all of them where the levels have the answer."""
-    height, width = rows.stop - rows.start, keys.stop - keys.start
-    step = height
-    if not at_once:
-        _check_work(height, width, MOST_WORK)
-        step = max(1, PIECE // width)
-    for start in range(rows.start, rows.stop, step):
-        yield slice(start, min(start + step, rows.stop))
+def _parts(kept: Kept, rows: slice, keys: slice) -> Iterator[Part]:
+    """Yield a block as its whole stored cells, and pieces of what is left around them."""
+    q_len, kv_len = kept.map.shape
+    inner_rows, inner_keys = _of_cells(rows, q_len), _of_cells(keys, kv_len)
+    few = (inner_rows, inner_keys) != (rows, keys) and not _is_wide(rows, keys)
+    if kept.refused or inner_rows is None or inner_keys is None or few:
+        yield from _pieces(kept, rows, keys)
+        return
+    yield inner_rows, inner_keys
+    for some, across in (
+        (slice(rows.start, inner_rows.start), keys),
+        (inner_rows, slice(keys.start, inner_keys.start)),
+        (inner_rows, slice(inner_keys.stop, keys.stop)),
+        (slice(inner_rows.stop, rows.stop), keys),
+    ):
+        if some.stop > some.start and across.stop > across.start:
+            yield from _pieces(kept, some, across)
 
 
-def _is_of_cells(kept: Kept, rows: slice, keys: slice) -> bool:
-    """Return whether a region is made of whole stored cells."""
+def _of_cells(some: slice, length: int) -> slice | None:
+    """Return what of rows or keys is made of whole stored cells; None where nothing is."""
     size = 2**BASE
-    return kept.refused is None and all(
-        some.start % size == 0 and (some.stop % size == 0 or some.stop == length)
-        for some, length in zip((rows, keys), kept.map.shape, strict=True)
-    )
+    start = -(-some.start // size) * size
+    stop = some.stop if some.stop == length else some.stop // size * size
+    return slice(start, stop) if stop > start else None
+
+
+def _is_wide(rows: slice, keys: slice) -> bool:
+    """Return whether there are more weights than are worked out one by one in a turn."""
+    return int(rows.stop - rows.start) * int(keys.stop - keys.start) > PIECE
+
+
+def _pieces(kept: Kept, rows: slice, keys: slice, *, by_bands: bool = False) -> Iterator[Part]:
+    """Yield a region in pieces, each little work: the keys that any of its rows may see.
+
+    Of very long rows there are few in a piece; `by_bands` leaves those of a band together.
+
+    Raises
+    ------
+    ViewError
+        Where they are too much together.
+    """
+    first, last = (np.clip(ends, keys.start, keys.stop) for ends in blocks.limits(kept.look, rows))
+    _check_work(kept, last - first, MOST_WORK)
+    at = 0
+    while at < len(first):
+        part = _hull(first[at : at + MOST_ROWS], last[at : at + MOST_ROWS], keys)
+        most = min(max(1, PIECE // (part.stop - part.start)), MOST_ROWS)
+        if by_bands and most < 2**BASE:
+            most = 2**BASE - (rows.start + at) % 2**BASE
+        stop = min(at + most, len(first))
+        part = _hull(first[at:stop], last[at:stop], keys)
+        yield slice(rows.start + at, rows.start + stop), part
+        at = stop
+
+
+def _hull(first: IntArray, last: IntArray, keys: slice) -> slice:
+    """Return the keys from the first that a row sees up to the last; one where there is none."""
+    seeing = last > first
+    if not seeing.any():
+        return slice(keys.start, keys.start + 1)
+    return slice(int(first[seeing].min()), int(last[seeing].max()))
 
 
 def _is_searched(kept: Kept, rows: slice, keys: slice) -> bool:
@@ -186,11 +248,14 @@ def _is_searched(kept: Kept, rows: slice, keys: slice) -> bool:
     return kept.refused is None and opened <= MOST_OPENED
 
 
-def _check_work(rows: int, keys: int, most: int, where: str = "") -> None:
-    if rows * keys > most:
+def _check_work(kept: Kept, counts: IntArray, most: int, where: str = "") -> None:
+    """Refuse rows that see so many keys each, where these are too many together."""
+    work = int(counts.sum())
+    if work > most:
         raise ViewError(
-            "rows", f"must take at most {most:,} weights to work out{where}; {rows:,} rows of "
-            f"{keys:,} keys take {rows * keys:,}. Let the map grow, or ask for fewer."
+            "rows", f"must take at most {most:,} weights to work out{where}; {len(counts):,} rows "
+            f"of up to {int(counts.max()):,} keys take {work:,}. "
+            f"{'Ask' if kept.refused else 'Let the map grow, or ask'} for fewer."
         )  # fmt: skip
 
 

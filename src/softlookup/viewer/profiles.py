@@ -17,8 +17,9 @@ from softlookup.viewer.kept import Kept, Taking
 
 SLICES, SLICE = 2, 0.08  # turns of one request that works, and seconds of each
 FIRST_RATE = 2.0**25  # weights a second, until it is measured
-MOST_ROWS = 2**15  # of one turn: short ones take time, too
+MOST_ROWS = 2**14  # of one turn: short ones take time, too
 LISTED = 12  # extremes of each list
+FEWEST = 12  # readers of a key that is listed: the mean of fewer says little
 AXES = {"queries": "nats", "keys": "weights"}  # units along them
 
 
@@ -33,6 +34,8 @@ class Profile:
         Float64, nats; NaN where not known.
     received : ndarray of shape (kv_len,)
         Float64, summed over the rows so far that are no padding.
+    readers : ndarray of shape (kv_len,)
+        Int64, those of these rows that see each key.
     """
 
     def __init__(self, kept: Kept) -> None:
@@ -46,6 +49,7 @@ class Profile:
         self._rate = FIRST_RATE
         self.entropy = np.full(q_len, np.nan)
         self.received = np.zeros(kv_len)
+        self.readers = np.zeros(kv_len, np.int64)
         self.spent = 0.0
         self.backend = ""
 
@@ -67,7 +71,9 @@ class Profile:
     @property
     def bytes(self) -> int:
         """Bytes in memory."""
-        arrays = self._cost, self._real, self._seen, self.entropy, self.received
+        arrays = (
+            self._cost, self._real, self._seen, self.entropy, self.received, self.readers,
+        )  # fmt: skip
         return sum(array.nbytes for array in arrays)
 
     def seconds_left(self) -> float | None:
@@ -94,6 +100,7 @@ class Profile:
         if found.received is not None:
             self.received += found.received
         self._seen[rows] = blocks.counts(part)
+        self.readers += blocks.readers(part, self._real[rows])
         self.backend, self._rows = found.backend, rows.stop
         took = time.perf_counter() - begun
         self.spent += took
@@ -106,6 +113,16 @@ class Profile:
         One visible key leaves no choice.
         """
         return np.flatnonzero(self._real & (self._seen > 1) & ~np.isnan(self.entropy))
+
+    def spread(self, queries: Array) -> Array:
+        """Return the entropy of queries as a share of the most that their visible keys allow."""
+        shares: Array = self.entropy[queries] / np.log(self._seen[queries])
+        return shares
+
+    def compared(self) -> Array:
+        """Return the keys that are worth a list: known, and read by several queries."""
+        fewest = min(FEWEST, int(self.readers.max(initial=0)))
+        return np.flatnonzero(~np.isnan(self.received) & (self.readers >= max(fewest, 1)))
 
 
 def progress(kept: Kept, args: Arguments) -> Taking[Json]:
@@ -132,23 +149,33 @@ def progress(kept: Kept, args: Arguments) -> Taking[Json]:
 
 
 def _extremes(profile: Profile) -> Json:
-    """Return the keys that receive most, and the queries of least and of most entropy."""
+    """Return the keys that receive most, and the queries of least and of most entropy.
+
+    Both are compared by what they could be: what a key receives, by the queries that see it; the
+    entropy of a query, by that of a weight spread evenly over the keys that it sees.
+    """
     if not profile.whole:
         return dict.fromkeys(("top_received", "lowest_entropy", "highest_entropy"))
-    numbers = np.flatnonzero(~np.isnan(profile.received))
-    keys = numbers[np.argsort(-profile.received[numbers], kind="stable")[:LISTED]]
+    keys = profile.compared()
+    each = profile.received[keys] / profile.readers[keys]
+    most = np.argsort(-each, kind="stable")[:LISTED]
     queries = profile.chosen()
-    by_entropy = queries[np.argsort(profile.entropy[queries], kind="stable")]
-    highest = queries[np.argsort(-profile.entropy[queries], kind="stable")[:LISTED]]
+    spread = profile.spread(queries)
     return {
-        "top_received": [{"key": int(k), "received": profile.received[k]} for k in keys],
-        "lowest_entropy": _entropies(profile, by_entropy[:LISTED]),
-        "highest_entropy": _entropies(profile, highest),
+        "top_received": [
+            {"key": int(keys[i]), "received": profile.received[keys[i]], "each": each[i]}
+            for i in most
+        ],
+        "lowest_entropy": _entropies(profile, queries, spread, np.argsort(spread, kind="stable")),
+        "highest_entropy": _entropies(profile, queries, spread, np.argsort(-spread, kind="stable")),
     }
 
 
-def _entropies(profile: Profile, queries: Array) -> list[Json]:
-    return [{"query": int(i), "entropy": profile.entropy[i]} for i in queries]
+def _entropies(profile: Profile, queries: Array, spread: Array, order: Array) -> list[Json]:
+    return [
+        {"query": int(queries[i]), "entropy": profile.entropy[queries[i]], "spread": spread[i]}
+        for i in order[:LISTED]
+    ]
 
 
 def strip(kept: Kept, args: Arguments) -> Taking[tuple[Json, bytes]]:

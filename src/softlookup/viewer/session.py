@@ -28,7 +28,9 @@ stops when the page does. These ops choose a head by ``capture, layer, batch, he
     out.
 ``profile`` : work
     ``done, of, seconds_left, refused, top_received, lowest_entropy, highest_entropy``; the lists
-    are null until all is done.
+    are null until all is done. What a key receives is compared by ``each``, its mean over the
+    queries that see the key; an entropy by ``spread``, its share of the most that the visible keys
+    allow.
 ``head`` : work
     ``done, of, seconds_left, by, summary``; once it is done the summary holds ``number,
     entropy, first_share, previous_share, distance, sink, groups, rows, columns, per``, and the

@@ -12,8 +12,8 @@ class MapTile(NamedTuple):
     ----------
     max, share : ndarray of float32 of shape (rows, columns) or None
         Of each cell the largest weight, and its weights summed over the keys and averaged over the
-        queries; None for a pool that was not asked for. 0 where hidden, NaN where a weight in it is,
-        and where nothing is computed yet.
+        queries; None for a pool that was not asked for. 0 where hidden, NaN where a weight in it
+        is, and where nothing is computed yet.
     seen : ndarray of bool of shape (rows, columns) or None
         Whether any pair of the cell is visible; None where all are.
     known : ndarray of bool of shape (rows, columns) or None

@@ -11,7 +11,7 @@ from softlookup.backends import registry
 from softlookup.facts import Facts
 from softlookup.pooling import BAND, Normaliser, Pooled
 from softlookup.problem import Problem
-from softlookup.weightmap.files import fingerprint
+from softlookup.weightmap.identity import fingerprint
 from softlookup.weightmap.levels import Levels, cell_spans, row_spans
 
 GROUP = 4  # bands that are computed together: kernels take their rows by 128

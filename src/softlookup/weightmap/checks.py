@@ -80,7 +80,7 @@ def duration(seconds: float) -> str:
     Examples
     --------
     >>> duration(0.02), duration(2.34), duration(90), duration(9000)
-    ('under 0.1 seconds', 'about 2.3 seconds', 'about 90 seconds', 'about 150 minutes')
+    ('under 0.1 seconds', 'about 2.3 seconds', 'about 90 seconds', 'about 2 hours')
     """
     if seconds < 0.05:
         return "under 0.1 seconds"

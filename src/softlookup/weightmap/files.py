@@ -1,6 +1,5 @@
 """A weight map as a file: ``.safetensors``, read in place, and refused for any other lookup."""
 
-import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -12,12 +11,11 @@ import numpy as np
 
 from softlookup.arrays import BFLOAT16, Array
 from softlookup.errors import FileError, OptionError
-from softlookup.problem import Problem
 from softlookup.tensorfile import DAMAGED, read_tensors, write_tensors
 from softlookup.tokens import readable
+from softlookup.weightmap.identity import digest_of, fingerprint
 
 if TYPE_CHECKING:
-    from softlookup.options import Overlay
     from softlookup.weightmap.bands import Bands
 
 ENTRY = "softlookup map"
@@ -33,36 +31,6 @@ _DTYPES: Mapping[str, np.dtype[Any]] = MappingProxyType(
     }
 )  # a capture's, too: what else it is can then be told
 _POOLS = (["max", "share"], ["max"], ["share"])
-_AT_ONCE = 2**24
-
-
-def fingerprint(problem: Problem) -> str:
-    """Return what tells one lookup from another: all that shapes its weights, in hexadecimals."""
-    digest = hashlib.blake2b(digest_size=16)
-    left = json.dumps([str(problem.dtype), problem.causal, problem.window, problem.scale.hex(),
-                       None if problem.softcap is None else problem.softcap.hex()])  # fmt: skip
-    digest.update(left.encode())
-    placed = problem.causal or problem.window is not None  # else positions shape nothing
-    offset = problem.q_offset if placed else None
-    for array in (problem.query[0, 0], problem.key[0, 0], offset, problem.kv_lens,
-                  problem.sinks, _laid_over(problem.mask), _laid_over(problem.bias)):  # fmt: skip
-        _take_in(digest, array)
-    return digest.hexdigest()
-
-
-def _laid_over(overlay: "Overlay | None") -> Array | None:
-    return None if overlay is None else overlay.array[overlay.entry[0], 0]
-
-
-def _take_in(digest: Any, array: Array | None) -> None:
-    """Add an array's dtype, shape and numbers, whatever its strides."""
-    if array is None:
-        digest.update(b"none;")
-        return
-    digest.update(f"{array.dtype} {array.shape};".encode())
-    step = max(_AT_ONCE // max(array[:1].nbytes, 1), 1)
-    for start in range(0, len(array), step):
-        digest.update(np.ascontiguousarray(array[start : start + step]).view(np.uint8))
 
 
 def write(bands: "Bands", path: str | os.PathLike[str]) -> None:
@@ -80,13 +48,15 @@ def write(bands: "Bands", path: str | os.PathLike[str]) -> None:
         )  # fmt: skip
     bands.merge()
     bands.levels.allocate()
+    tensors = bands.tensors()
     manifest = {
         "format": FORMAT,
         "fingerprint": now,
+        "digest": digest_of(tensors),
         "pools": bands.levels.pools,
         "by": bands.by,
     }
-    write_tensors(file, bands.tensors(), {ENTRY: json.dumps(manifest)})
+    write_tensors(file, tensors, {ENTRY: json.dumps(manifest)})
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -159,7 +129,8 @@ def fill(
             file, "must be the map of this lookup; it is that of another one, or of other options. "
             "Open it with the lookup that it was made of, or build a new one."
         )  # fmt: skip
-    for name, own in bands.tensors().items():
+    wanted = bands.tensors()
+    for name, own in wanted.items():
         found = tensors.get(name)
         if found is None or (found.dtype, found.shape) != (own.dtype, own.shape):
             there = "none" if found is None else f"{found.dtype} of {found.shape}"
@@ -167,6 +138,11 @@ def fill(
                 file, f"must hold {name!r}, {own.dtype} of shape {own.shape}; it holds {there}. "
                 "Build and save the map again."
             )  # fmt: skip
+    if manifest.get("digest") != digest_of({name: tensors[name] for name in wanted}):
+        raise _fault(
+            file, "must hold the numbers that were written; some have changed since. Build and "
+            "save the map again."
+        )  # fmt: skip
     bands.take(tensors, manifest.get("by"))
 
 

@@ -203,7 +203,7 @@ class WeightMap:
             How many cells a side, 1 ... 4096.
         compute : bool, default True
             Up to level 4: whether queries that are not known yet are computed first, and kept;
-            see `prepare`. Where not, their cells are unknown.
+            see `prepare`. Where not, their cells hold NaN, as what is not built from level 5 on.
 
         Returns
         -------
@@ -227,7 +227,7 @@ class WeightMap:
         return tile(self._bands, level, *spans, compute=compute)
 
     def level(self, level: int) -> MapTile:
-        """Return the whole of a level.
+        """Return the whole of a level; from level 5 on NaN where nothing is built.
 
         Raises
         ------
@@ -370,9 +370,9 @@ def check_buildable(look_map: WeightMap) -> None:
         q_len, kv_len = look_map.shape
         raise OptionError(
             "build",
-            f"must be False where the whole takes over {_MOST_SECONDS / 60:.0f} minutes; {q_len:,} x "
-            f"{kv_len:,} weights take {duration(seconds)} here. Then call step() or build() "
-            "of the map, which may be stopped and go on.",
+            f"must be False where the whole takes over {_MOST_SECONDS / 60:.0f} minutes; "
+            f"{q_len:,} x {kv_len:,} weights take {duration(seconds)} here. Then call step() or "
+            "build() of the map, which may be stopped and go on.",
         )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from softlookup.arrays import IntArray
+from softlookup.arrays import BoolArray, IntArray
 from softlookup.errors import OptionError
 from softlookup.pooling import BAND
 from softlookup.visibility import Tile, visible
@@ -32,12 +32,15 @@ def strongest(bands: Bands, where: Rectangle, count: int) -> list[Link]:
         _check_work(bands, missing)
         bands.ensure(where.rows)
         bands.merge()
-        search_levels(bands.levels, where, best, bands.exact, bands.alive)
+        opened = _open(bands, bands.of(where.rows), where, best)
+        search_levels(bands.levels, where, best, bands.exact, opened)
     else:
         every = bands.of(where.rows)
         _check_work(bands, every)
         for some in bands.pieces(every):
-            search_bands(bands.compute(some).max, some, where, best, bands.exact)
+            bounds = bands.compute(some).max
+            bounds[_open(bands, some, where, best)[some]] = 0
+            search_bands(bounds, some, where, best, bands.exact)
     return best.links()
 
 
@@ -76,6 +79,23 @@ def seen(bands: Bands, where: Rectangle) -> int | bool:
         if count and where.weights > _MOST_PAIRS:
             return True
     return count
+
+
+def _open(bands: Bands, some: IntArray, where: Rectangle, best: Best) -> BoolArray:
+    """Let all weights of those bands compete that hold NaN, which bounds nothing; return which."""
+    opened = np.zeros(len(bands.done), bool)
+    first = int(some[0]) * BAND
+    missing = np.isnan(bands.lse[first : (int(some[-1]) + 1) * BAND])
+    opened[(np.flatnonzero(missing) + first) // BAND] = True
+    base = bands.levels[BASE]
+    for band in np.flatnonzero(opened).tolist():
+        rows = where.cut(band, 0, BAND).rows
+        start = max(int(base.start[band]) * BAND, where.keys.start)
+        stop = min(int(base.stop[band]) * BAND, where.keys.stop)
+        if bands.alive(rows) and start < stop:
+            for part in _parts(Rectangle(rows, slice(start, stop))):
+                best.add(bands.exact(*part), *part)
+    return opened
 
 
 def _aligned(bands: Bands, where: Rectangle) -> bool:

@@ -7,13 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from softlookup.arrays import Array, IntArray
+from softlookup.arrays import Array, BoolArray, IntArray
 from softlookup.pooling import BAND
 from softlookup.weightmap.answers import Link
 from softlookup.weightmap.levels import BASE, Levels
 
 Evaluate = Callable[[slice, slice], Array]
-Alive = Callable[[slice], bool]
 
 # A stored largest weight is a float32 and came by another way than the weights themselves: so much
 # may a weight lie above it.
@@ -52,8 +51,6 @@ class Best:
 
     def beats(self, bound: float) -> bool:
         """Return whether nothing up to `bound` can change them."""
-        if sum(len(some.weight) for some in self._new) * _OFTEN > self.count:
-            self._settle()
         return bound <= self._floor
 
     def add(self, weights: Array, rows: slice, keys: slice) -> None:
@@ -63,6 +60,8 @@ class Best:
         query, key = np.divmod(place, weights.shape[1])
         new = _Links(flat[place].astype(np.float64), query + rows.start, key + keys.start)
         self._new.append(new.best(self.count))
+        if sum(len(some.weight) for some in self._new) * _OFTEN > self.count:
+            self._settle()
 
     def links(self) -> list[Link]:
         """Return them as plain numbers, falling."""
@@ -99,12 +98,12 @@ class _Links(NamedTuple):
 
 
 def search_levels(
-    levels: Levels, where: Rectangle, best: Best, evaluate: Evaluate, alive: Alive
+    levels: Levels, where: Rectangle, best: Best, evaluate: Evaluate, opened: BoolArray
 ) -> None:
     """Find the best of a rectangle whose bands are all stored.
 
     A cell's largest weight bounds what lies in it: the next best cell is opened until none can hold
-    a better weight. NaN says nothing of a cell's other rows; it is opened, if there are any.
+    a better weight. NaN says nothing of a cell's other rows: those of bands are to be `opened`.
 
     Parameters
     ----------
@@ -114,8 +113,8 @@ def search_levels(
         Filled.
     evaluate : callable
         Gives the weights of some rows and keys.
-    alive : callable
-        Says whether any of some rows has weights other than NaN and 0.
+    opened : ndarray of bool of shape (bands,)
+        Those whose weights compete already.
     """
     top = levels.list[-1].number
     queue: list[tuple[float, int, int, int]] = [(-math.inf, top, 0, 0)]
@@ -135,9 +134,10 @@ def search_levels(
                 part = where.cut(below, next_cell, 2**level.number)
                 if below < len(level.start) and part.weights:
                     most = level.value(level.max, below, next_cell)
-                    if math.isnan(most):
-                        most = math.inf if alive(part.rows) else 0.0
-                    if most > 0:
+                    if opened[part.rows.start // BAND : -(-part.rows.stop // BAND)].all():
+                        most = 0.0
+                    if most > 0 or math.isnan(most):
+                        most = math.inf if math.isnan(most) else most
                         heapq.heappush(queue, (-most, level.number, below, next_cell))
 
 

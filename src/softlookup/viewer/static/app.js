@@ -235,6 +235,20 @@ function rounded(x) {
   if (size >= 1e9) return minus(x.toExponential(3).replace("+", ""));
   return minus(threeDecimals(x === 0 ? 0 : x));
 }
+var fine = (x) => x !== 0 && Math.abs(x) < 0.01 ? minus(x.toExponential(1)) : rounded(x);
+var MOST_DECIMALS = 6;
+function alike(numbers) {
+  const sizes = numbers.map(Math.abs).filter((x) => x > 0 && Number.isFinite(x));
+  const least = Math.min(1, ...sizes);
+  const decimals = Math.max(3, 1 - Math.floor(Math.log10(Number(least.toPrecision(2)))));
+  const plain3 = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+  return (x) => {
+    const word2 = unusual(x);
+    if (word2) return word2;
+    const form = decimals > MOST_DECIMALS ? x.toExponential(1) : x.toLocaleString("en", plain3);
+    return minus(form.replace("+", ""));
+  };
+}
 function threeDecimals(x) {
   const units = x * 1e3;
   const tie = Math.abs(units % 1) === 0.5 && units / 1e3 === x && Number.isInteger(x * 16);
@@ -1282,10 +1296,10 @@ function patch(parent, wanted) {
   let elsewhere = null;
   wanted.forEach((node, i) => {
     let old = parent.childNodes[i];
-    if (old && !alike(old, node)) {
+    if (old && !alike2(old, node)) {
       elsewhere ??= keyedFrom(parent, i);
       const moved3 = elsewhere.get(keyOf(node));
-      if (moved3 && alike(moved3, node)) {
+      if (moved3 && alike2(moved3, node)) {
         parent.insertBefore(moved3, old);
         old = /** @type {ChildNode} */
         moved3;
@@ -1293,7 +1307,7 @@ function patch(parent, wanted) {
     }
     elsewhere?.delete(keyOf(node));
     if (!old) parent.appendChild(node);
-    else if (!alike(old, node)) parent.replaceChild(node, old);
+    else if (!alike2(old, node)) parent.replaceChild(node, old);
     else if (old instanceof Element && node instanceof Element) patchElement(old, node);
     else if (old.nodeValue !== node.nodeValue) old.nodeValue = node.nodeValue;
   });
@@ -1308,7 +1322,7 @@ function keyedFrom(parent, from) {
     node
   ]));
 }
-function alike(a, b) {
+function alike2(a, b) {
   if (a.nodeName !== b.nodeName) return false;
   if (!(a instanceof Element && b instanceof Element)) return true;
   return a.getAttribute("data-key") === b.getAttribute("data-key");
@@ -1411,7 +1425,13 @@ var overviewArgs = ({ capture, batch }, stage) => ({
   batch: String(batch)
 });
 var PART = 2 ** 25;
+var MOST_DRAWN = 2 ** 27;
+function isTooLong({ capture, inFile }, stage) {
+  const { q_len, kv_len } = capture.layers[stage].sizes;
+  return !inFile && q_len * kv_len > MOST_DRAWN;
+}
 function overviewParts(state, stage) {
+  if (isTooLong(state, stage)) return [];
   const { heads, q_len, kv_len } = state.capture.layers[stage].sizes;
   const args = overviewArgs(state, stage);
   const each = Math.max(1, Math.floor(PART / Math.max(1, q_len * kv_len)));
@@ -2141,6 +2161,248 @@ function headNeeds({ state, first, second }, source) {
   return needs;
 }
 
+// src/help.js
+var KEYS = [
+  [["Space"], "next step, then the next query"],
+  [["Backspace"], "one step back (also Shift + Space)"],
+  [["A"], "show all steps of this query"],
+  [["1", "…", "9"], "let this token ask"],
+  [[",", "."], "the query before, the query after"],
+  [["←", "→", "↑", "↓"], "move the cursor in the ledger (Home, End: first and last column)"],
+  [["E"], "go to the numbers of the tokens; arrows move, Enter changes a number, Escape leaves it"],
+  [["+", "N"], "add a token, rename the marked one"],
+  [["U"], "reset to the numbers as they came"],
+  [["S"], "scale on or off"],
+  [["R"], "textbook or shifted reading of softmax"],
+  [["M"], "all queries at once; arrows move through the scores"],
+  [["X"], "go to the exercise; Enter checks the answer, Escape leaves it"],
+  [["Y"], "another exercise of this skill"],
+  [["[", "]"], "the section of the lesson before, after"],
+  [["C"], "copy the ledger as text"],
+  [["L"], "copy a link to this place"],
+  [["?"], "this list"]
+];
+var HEAD_KEYS = [
+  [["←", "→", "↑", "↓"], "among thumbnails, in the grid, in the text, in the ledger"],
+  [["Enter"], "open a thumbnail; pick the query and key under the cursor of the grid"],
+  [["Shift + Enter"], "compare a thumbnail with the opened head"],
+  [[",", "."], "the query before, the query after"],
+  [["W"], "words instead of tokens"],
+  [["F"], "colours with or without the first key"],
+  [["R"], "textbook or shifted reading of softmax"],
+  [["G"], "to the grid of the opened head"],
+  [["S"], "to the steps of the picked row, below"],
+  [["Escape"], "back to the thumbnails"],
+  [["V"], "heads or steps"],
+  [["M"], "the map of the opened head"],
+  [["C"], "copy the ledger as text"],
+  [["L"], "copy a link to this place"]
+];
+var MAP_KEYS = [
+  [["←", "→", "↑", "↓"], "move; with Shift by one token"],
+  [["+", "−", "0"], "nearer, farther, the whole head (also the wheel; a double click: nearer)"],
+  [["L"], "hold the read-out, or let it go (also a click)"],
+  [["Enter"], "pick the query and key of the read-out: lists and steps"],
+  [["G"], "go to a query and a key: positions, or tokens"],
+  [["S"], "fly to the strongest link in view, and hold it; again: to the next"],
+  [["M"], "strongest weight or share"],
+  [["B"], "keep this place as a bookmark"],
+  [[",", "."], "the query before, the query after"],
+  [["T"], "to the steps of the picked row, below"],
+  [["Escape"], "close, let go, pick none"],
+  [["V"], "the view of heads"],
+  [["C"], "copy the held pair as a line of a table"],
+  [["K"], "copy a link to this place"]
+];
+var TABLE_KEYS = [
+  [["↑", "↓"], "among the rows (Home, End: first and last)"],
+  [["Enter"], "open the head of the row; on a heading: sort by it, again: the other way round"],
+  [["P"], "hold, or go on working out heads"],
+  [["V"], "the view of heads"],
+  [["C"], "copy the table as text"],
+  [["L"], "copy a link to this place"]
+];
+var WORDS = [
+  [
+    "entropy",
+    "of a row: 0 where one key gets all weight; log of the number of keys where all get the same. In nats"
+  ],
+  [
+    "first-token share",
+    "the weight that the first token gets, as a mean over the queries that see two keys or more"
+  ],
+  [
+    "token-before share",
+    "the weight that each query gives to the token just before it, as a mean over the queries"
+  ],
+  [
+    "mean distance",
+    "how many tokens away the keys stand that a query reads, each by its weight; a mean over the queries that see a key"
+  ],
+  [
+    "special, punctuation, spaces, words",
+    "the weight of all keys of that kind together, as a mean over the queries that see two keys or more; special: what a tokenizer puts around a text, and padding. The first token counts apart"
+  ],
+  ["received", "what a key gets from all queries together"],
+  [
+    "strongest, share",
+    "what a cell of a map shows: its largest single weight; or what its queries read there, summed over its keys and averaged over its queries, so that a row of shares adds up to 1"
+  ],
+  [
+    "sink",
+    "a share that a learned sink takes: no key reads it. Only models that learned sinks have it"
+  ],
+  ["so far", "in a list: the share of all that is read, by this line and those above it"],
+  [
+    "textbook, shifted",
+    "softmax as it is written; and as programs compute it, with the row's largest score subtracted first. The weights are the same"
+  ],
+  [
+    "colours of tokens",
+    "only names: they tell one token from another, here and in the ledger, and measure nothing"
+  ]
+];
+var MEANINGS = WORDS.slice(0, 3).map(([word2, text]) => `${word2}: ${text}.`).join("\n");
+var keysOf = (keys) => keys.flatMap((key, i) => key === "…" ? [" … "] : [i ? " " : "", h("kbd", {}, key)]);
+function helpDialog() {
+  const rows = (list) => list.map(
+    ([keys, text]) => h("tr", {}, h("th", { scope: "row" }, keysOf(keys)), h("td", {}, text))
+  );
+  const meanings = WORDS.map(
+    ([word2, text]) => h("tr", {}, h("th", { scope: "row" }, word2), h("td", {}, text))
+  );
+  const part = (view, title, list) => h(
+    "section",
+    { "data-view": view },
+    h("h2", {}, title),
+    h("table", {}, h("tbody", {}, rows(list)))
+  );
+  const dialog = h(
+    "dialog",
+    { class: "help", "aria-labelledby": "help-title" },
+    h("h2", { id: "help-title", tabindex: -1, autofocus: true }, "Keys"),
+    h(
+      "div",
+      { class: "views" },
+      part("steps", "In the view of steps", KEYS),
+      part("heads", "In the view of heads", HEAD_KEYS),
+      part("map", "In the view of the map", MAP_KEYS),
+      part("table", "In the table of all heads", TABLE_KEYS)
+    ),
+    h("h2", {}, "Words"),
+    h("table", {}, h("tbody", {}, meanings)),
+    h("form", { method: "dialog" }, h("button", { class: "plain" }, "Close"))
+  );
+  return (
+    /** @type {HTMLDialogElement} */
+    dialog
+  );
+}
+function openHelp(dialog, view) {
+  const parts = dialog.querySelector(".views");
+  const all = [...parts?.children ?? []];
+  const order = ["steps", "heads", "map", "table"];
+  const place = (part) => {
+    const name = part.getAttribute("data-view") ?? "";
+    return name === view ? -1 : order.indexOf(name);
+  };
+  parts?.append(...all.sort((a, b) => place(a) - place(b)));
+  dialog.showModal();
+  dialog.scrollTop = 0;
+}
+function copyDialog() {
+  const dialog = h(
+    "dialog",
+    { class: "copy", "aria-labelledby": "copy-title" },
+    h("h2", { id: "copy-title" }, "Copy this text"),
+    h("textarea", { readonly: true, "aria-labelledby": "copy-title" }),
+    h("form", { method: "dialog" }, h("button", { class: "plain" }, "Close"))
+  );
+  return (
+    /** @type {HTMLDialogElement} */
+    dialog
+  );
+}
+function headsFooter() {
+  const pairs = (
+    /** @type {[string[], string][]} */
+    [
+      [["←", "→", "↑", "↓"], "move"],
+      [["Enter"], "open, pick"],
+      [[",", "."], "query"],
+      [["G"], "grid"],
+      [["S"], "steps of the row"],
+      [["W"], "words"],
+      [["F"], "colours"],
+      [["Escape"], "thumbnails"],
+      [["?"], "all keys"]
+    ]
+  );
+  return h(
+    "footer",
+    {},
+    pairs.map(([keys, text]) => h("span", {}, keysOf(keys), ` ${text}`))
+  );
+}
+function mapFooter() {
+  const pairs = (
+    /** @type {[string[], string][]} */
+    [
+      [["←", "→", "↑", "↓"], "move"],
+      [["+", "−", "0"], "near, far, whole"],
+      [["L"], "hold"],
+      [["Enter"], "pick"],
+      [["G"], "go to"],
+      [["S"], "strongest in view"],
+      [["M"], "strongest or share"],
+      [["B"], "bookmark"],
+      [["?"], "all keys"]
+    ]
+  );
+  return h(
+    "footer",
+    {},
+    pairs.map(([keys, text]) => h("span", {}, keysOf(keys), ` ${text}`))
+  );
+}
+function tableFooter() {
+  const pairs = (
+    /** @type {[string[], string][]} */
+    [
+      [["↑", "↓"], "row"],
+      [["Enter"], "open; sort, on a heading"],
+      [["P"], "hold, go on"],
+      [["V"], "heads"],
+      [["?"], "all keys"]
+    ]
+  );
+  return h(
+    "footer",
+    {},
+    pairs.map(([keys, text]) => h("span", {}, keysOf(keys), ` ${text}`))
+  );
+}
+function footer(queries, lesson) {
+  const pairs = (
+    /** @type {[string[], string][]} */
+    [
+      [["Space"], "next step"],
+      [["Backspace"], "back"],
+      [["←", "→"], "key"],
+      [["↑", "↓"], "step"],
+      [queries > 1 ? ["1", "…", String(Math.min(9, queries))] : ["1"], "query"],
+      [["E"], "change numbers"],
+      ...lesson ? [[["X"], "exercise"]] : [],
+      [["?"], "all keys"]
+    ]
+  );
+  return h(
+    "footer",
+    {},
+    pairs.map(([keys, text]) => h("span", {}, keysOf(keys), ` ${text}`))
+  );
+}
+
 // src/map_camera.js
 var NEAREST = -6;
 var NATIVE = -4.5;
@@ -2434,6 +2696,176 @@ function keep2(kept, name, value, most) {
   }
 }
 
+// src/heat_strips.js
+var THICKNESS = 44;
+var DECADES = 4;
+function stripScale(numbers, { log = false, high = null } = {}) {
+  const finite = Array.from(numbers).filter((x) => Number.isFinite(x) && x > 0);
+  const most = high ?? finite.reduce((top2, x) => Math.max(top2, x), 0);
+  const top = most > 0 ? most : 1;
+  if (!log) return { low: 0, high: top, log, under: false };
+  const least = finite.reduce((bottom, x) => Math.min(bottom, x), top);
+  const floor = 10 ** (Math.ceil(Math.log10(top)) - DECADES);
+  const low = Math.max(floor, 10 ** Math.floor(Math.log10(least * 0.999999)));
+  return { low, high: top, log, under: Array.from(numbers).some((x) => x < low) };
+}
+function barShare(x, { low, high, log }) {
+  if (Number.isNaN(x)) return NaN;
+  const share = log ? Math.log(x / low) / Math.log(high / low) : (x - low) / (high - low);
+  return Math.max(0, Math.min(1, share));
+}
+function paintStrip(canvas, numbers, options) {
+  const { vertical, cell: cell2, colors, scale, picked: picked2 = null, thickness = THICKNESS } = options;
+  const { ratio = globalThis.devicePixelRatio || 1 } = options;
+  const length = numbers.length * cell2;
+  const pen = sized(canvas, vertical ? thickness : length, vertical ? length : thickness, ratio);
+  const gap = cell2 >= 6 ? 1 : 0;
+  const fill = (i, share, ink) => {
+    const start2 = Math.round(i * cell2 * ratio);
+    const size = Math.max(1, Math.round((i + 1) * cell2 * ratio) - start2 - Math.round(gap * ratio));
+    const long = Math.max(share > 0 ? ratio : 0, Math.round(share * thickness * ratio));
+    pen.fillStyle = ink;
+    if (vertical) pen.fillRect(0, start2, long, size);
+    else pen.fillRect(start2, 0, size, long);
+  };
+  for (let i = 0; i < numbers.length; i += 1) {
+    const share = barShare(numbers[i], scale);
+    if (Number.isNaN(share)) fill(i, 0.5, colors.nan);
+    else fill(i, share, i === picked2 ? colors.focus : colors.bar);
+  }
+}
+function stripLegend(name, { low, high, log, under: under3 }) {
+  const least = log ? `${power(low)}${under3 ? " or less" : ""}` : "0";
+  return h(
+    "p",
+    { class: "strip-legend quiet" },
+    h("span", {}, name),
+    `: ${least} … ${alike([high])(high)}${log ? ", log scale" : ""}`
+  );
+}
+var power = (x) => x >= 1e-3 ? String(Number(x.toPrecision(3))) : rounded(x);
+
+// src/map_axes.js
+var WORDS2 = 12;
+var SPACED = { rows: 26, keys: 62 };
+var TEXT = 11;
+var SMALL2 = 9.5;
+var APART = 6;
+var GAP = 5;
+var LEAST = 0.02;
+function axisOf(camera, box, size, vertical) {
+  const { left: left3, top, per } = edgesOf(camera, box);
+  return vertical ? { vertical, from: top, per, length: box.height, count: size.rows } : { vertical, from: left3, per, length: box.width, count: size.keys };
+}
+var hasWords = ({ per }) => 1 / per >= WORDS2;
+function labelsOn(axis2) {
+  const { from, per, length, count: count2, vertical } = axis2;
+  const step4 = hasWords(axis2) ? 1 : roundStep((vertical ? SPACED.rows : SPACED.keys) * per);
+  const first = Math.max(0, Math.ceil((from - 0.5) / step4) * step4);
+  const last = Math.min(count2 - 1, from + length * per);
+  const found = [];
+  for (let at = first; at <= last; at += step4) found.push(at);
+  return found;
+}
+function roundStep(least) {
+  const ten = 10 ** Math.floor(Math.log10(Math.max(1, least)));
+  return [1, 2, 5, 10].map((by) => by * ten).find((step4) => step4 >= least) ?? 10 * ten;
+}
+var middleOf = ({ from, per }, at) => (at + 0.5 - from) / per;
+function tokenAt({ from, per, count: count2 }, pixels2) {
+  const at = Math.floor(from + pixels2 * per);
+  return at >= 0 && at < count2 ? at : null;
+}
+var positionWords = (at) => at.toLocaleString("en");
+function drawLabels(pen, axis2, { tokens, across, picked: picked2, colors, ratio }) {
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen.font = `${TEXT}px system-ui, sans-serif`;
+  pen.textBaseline = "middle";
+  pen.direction = "ltr";
+  const worded = hasWords(axis2);
+  const marked = (
+    /** @type {number[]} */
+    picked2.filter((at) => at !== null)
+  );
+  const near = (at) => !worded && marked.some((one) => Math.abs(one - at) / axis2.per < clearance(axis2) && one !== at);
+  for (const at of /* @__PURE__ */ new Set([...labelsOn(axis2), ...marked])) {
+    const middle = middleOf(axis2, at);
+    if (near(at) && !marked.includes(at)) continue;
+    if (middle < 0 || middle > axis2.length) continue;
+    const strong = marked.includes(at);
+    pen.fillStyle = strong ? colors.ink : colors.soft;
+    pen.font = `${strong ? 650 : 400} ${TEXT}px system-ui, sans-serif`;
+    if (worded) writeToken(pen, axis2, middle, shortName(tokens[at]), positionWords(at), across);
+    else writePosition(pen, axis2, middle, positionWords(at), across);
+  }
+  pen.setTransform(1, 0, 0, 1, 0, 0);
+}
+var clearance = ({ vertical }) => vertical ? 14 : 44;
+function writeToken(pen, { vertical }, middle, text, position, across) {
+  pen.save();
+  pen.translate(vertical ? across : middle, vertical ? middle : across);
+  if (!vertical) pen.rotate(-Math.PI / 2);
+  const { font } = pen;
+  pen.font = font.replace(`${TEXT}px`, `${SMALL2}px`);
+  const small2 = pen.font;
+  const taken = pen.measureText(position).width + APART;
+  pen.font = font;
+  const shown = fitted(pen, text, across - GAP - 2 - taken);
+  const wide = shown ? pen.measureText(shown).width + APART : 0;
+  pen.textAlign = vertical ? "right" : "left";
+  pen.fillText(shown, vertical ? -GAP : GAP, 0);
+  pen.font = small2;
+  pen.fillText(position, vertical ? -GAP - wide : GAP + wide, 0);
+  pen.restore();
+}
+function fitted(pen, text, room) {
+  if (pen.measureText(text).width <= room) return text;
+  let letters2 = [...text];
+  while (letters2.length && pen.measureText(`${letters2.join("")}…`).width > room)
+    letters2 = letters2.slice(0, -1);
+  return letters2.length ? `${letters2.join("")}…` : "";
+}
+function writePosition(pen, { vertical, length }, middle, text, across) {
+  if (vertical) {
+    pen.textAlign = "right";
+    pen.fillText(text, across - GAP - 3, within(middle, TEXT / 2, length - TEXT / 2));
+    pen.fillRect(across - 4, middle - 0.5, 4, 1);
+    return;
+  }
+  const half = pen.measureText(text).width / 2;
+  pen.textAlign = "center";
+  pen.fillText(text, within(middle, half, length - half), across - GAP - 3 - TEXT / 2);
+  pen.fillRect(middle - 0.5, across - 4, 1, 4);
+}
+function scaleOf2({ most, mean }, log) {
+  if (!log) return stripScale(most);
+  const seen = mean.filter((x) => x > 0 && Number.isFinite(x)).sort();
+  if (!seen.length) return stripScale(most, { log });
+  const least = seen[Math.floor(LEAST * seen.length)];
+  const low = 10 ** Math.floor(Math.log10(least * 0.999999));
+  const high = most.reduce((top, x) => x > top ? x : top, low);
+  return { low, high: Math.max(high, 10 * low), log, under: mean.some((x) => x < low) };
+}
+function drawProfile(pen, axis2, strip, { log, across, colors, ratio }) {
+  const scale = scaleOf2(strip, log);
+  const each = (strip.stop - strip.start) / strip.buckets;
+  const place = (bucket) => Math.round((strip.start + bucket * each - axis2.from) / axis2.per * ratio);
+  const bar = (from, upTo, share) => {
+    const long = Math.max(share > 0 ? ratio : 0, Math.round(share * across * ratio));
+    const size = Math.max(1, upTo - from - (upTo - from >= 6 * ratio ? ratio : 0));
+    if (axis2.vertical) pen.fillRect(0, from, long, size);
+    else pen.fillRect(from, 0, size, long);
+  };
+  for (let b = 0; b < strip.buckets; b += 1) {
+    const [from, upTo] = [place(b), place(b + 1)];
+    if (upTo < 0 || from > axis2.length * ratio || Number.isNaN(strip.most[b])) continue;
+    pen.fillStyle = colors.hatch;
+    bar(from, upTo, barShare(strip.most[b], scale));
+    pen.fillStyle = colors.bar;
+    bar(from, upTo, barShare(strip.mean[b], scale));
+  }
+}
+
 // src/map_going.js
 function tokenMeant(typed3, tokens, from) {
   const plain3 = typed3.trim();
@@ -2442,7 +2874,7 @@ function tokenMeant(typed3, tokens, from) {
   if (/^-?\d+$/.test(number2)) {
     const at2 = Number(number2);
     if (at2 >= 0 && at2 < tokens.length) return { at: at2 };
-    return { trouble: `must be 0 … ${tokens.length - 1}; got “${short2(plain3)}”.` };
+    return { trouble: `must be 0 … ${positionWords(tokens.length - 1)}; got “${short2(plain3)}”.` };
   }
   const at = nextAfter(tokens, from, ways(typed3));
   if (at !== null) return { at };
@@ -2468,6 +2900,23 @@ function nextAfter(tokens, from, tests) {
   return null;
 }
 var short2 = (text) => text.length > 24 ? `${text.slice(0, 24)}…` : text;
+
+// src/map_sees.js
+function numberOf(given2, batch) {
+  const one = Array.isArray(given2) ? given2[batch] : given2;
+  return typeof one === "number" ? one : null;
+}
+function keysSeen({ options, sizes }, batch, query) {
+  const { causal, window } = options;
+  const upTo = numberOf(options.kv_lens, batch) ?? sizes.kv_len;
+  const offset = numberOf(options.q_offset, batch);
+  if (offset === null) return upTo;
+  const at = query + offset;
+  const right = causal ? 0 : window?.[1] ?? null;
+  const left3 = window?.[0] ?? null;
+  const first = left3 === null ? 0 : Math.max(0, at - left3);
+  return Math.max(0, (right === null ? upTo : Math.min(upTo, at + right + 1)) - first);
+}
 
 // src/map_codes.js
 var valueOf = (code, { first, last, low, high }) => 2 ** (low + (code - first) / (last - first) * (high - low));
@@ -2514,21 +2963,21 @@ function pixelOf(text) {
 var WIDEST = 1360;
 var BESIDE = 1080;
 var SIDE = 286;
-var GAP = 24;
+var GAP2 = 24;
 var NARROW = 600;
-var AROUND = 462;
-var [LEAST, MOST4] = [260, 900];
+var AROUND = 490;
+var [LEAST2, MOST4] = [260, 900];
 var FRAME = 10;
 function mapLayout({ room, tall }) {
   const narrow = room < NARROW;
   const beside = room >= BESIDE;
   const page = Math.min(WIDEST, room) - (room < 860 ? 32 : 56);
-  const names2 = narrow ? 56 : 96;
+  const names2 = narrow ? 62 : 96;
   const strip = narrow ? 30 : 44;
-  const width = Math.max(160, page - (beside ? SIDE + GAP : 0) - names2 - strip - FRAME);
+  const width = Math.max(160, page - (beside ? SIDE + GAP2 : 0) - names2 - strip - FRAME);
   const most = narrow ? width : Math.min(MOST4, Math.round(1.1 * width));
-  const height = Math.min(most, Math.max(LEAST, tall - AROUND));
-  const above = 60;
+  const height = Math.min(most, Math.max(LEAST2, tall - AROUND));
+  const above = 88;
   return { beside, box: { width, height }, names: names2, above, strip, mini: beside ? 200 : 150 };
 }
 
@@ -2596,6 +3045,11 @@ function linkArgs(state, { rows, keys }) {
 function linksOf(state, source, of) {
   const answer = of && source.answer("strongest", linkArgs(state, of));
   return { links: answer?.json?.links ?? null, refused: answer?.refused ?? "" };
+}
+function namedPair({ at, cell: cell2, reading }) {
+  if (!cell2 || cell2.level === 0) return at;
+  const { query = -1, key = -1 } = reading?.cell ?? {};
+  return query < 0 || key < 0 ? null : [query, key];
 }
 function isWithinReach({ info, size }) {
   if (!info) return false;
@@ -2725,172 +3179,6 @@ function rowWords(scene) {
 }
 var count = (x) => Number.isInteger(x) ? String(x) : rounded(x);
 
-// src/heat_strips.js
-var THICKNESS = 44;
-var DECADES = 4;
-function stripScale(numbers, { log = false, high = null } = {}) {
-  const finite = Array.from(numbers).filter((x) => Number.isFinite(x) && x > 0);
-  const most = high ?? finite.reduce((top2, x) => Math.max(top2, x), 0);
-  const top = most > 0 ? most : 1;
-  if (!log) return { low: 0, high: top, log, under: false };
-  const least = finite.reduce((bottom, x) => Math.min(bottom, x), top);
-  const floor = 10 ** (Math.ceil(Math.log10(top)) - DECADES);
-  const low = Math.max(floor, 10 ** Math.floor(Math.log10(least * 0.999999)));
-  return { low, high: top, log, under: Array.from(numbers).some((x) => x < low) };
-}
-function barShare(x, { low, high, log }) {
-  if (Number.isNaN(x)) return NaN;
-  const share = log ? Math.log(x / low) / Math.log(high / low) : (x - low) / (high - low);
-  return Math.max(0, Math.min(1, share));
-}
-function paintStrip(canvas, numbers, options) {
-  const { vertical, cell: cell2, colors, scale, picked: picked2 = null, thickness = THICKNESS } = options;
-  const { ratio = globalThis.devicePixelRatio || 1 } = options;
-  const length = numbers.length * cell2;
-  const pen = sized(canvas, vertical ? thickness : length, vertical ? length : thickness, ratio);
-  const gap = cell2 >= 6 ? 1 : 0;
-  const fill = (i, share, ink) => {
-    const start2 = Math.round(i * cell2 * ratio);
-    const size = Math.max(1, Math.round((i + 1) * cell2 * ratio) - start2 - Math.round(gap * ratio));
-    const long = Math.max(share > 0 ? ratio : 0, Math.round(share * thickness * ratio));
-    pen.fillStyle = ink;
-    if (vertical) pen.fillRect(0, start2, long, size);
-    else pen.fillRect(start2, 0, size, long);
-  };
-  for (let i = 0; i < numbers.length; i += 1) {
-    const share = barShare(numbers[i], scale);
-    if (Number.isNaN(share)) fill(i, 0.5, colors.nan);
-    else fill(i, share, i === picked2 ? colors.focus : colors.bar);
-  }
-}
-function stripLegend(name, { low, high, log, under: under3 }) {
-  const least = log ? `${power(low)}${under3 ? " or less" : ""}` : "0";
-  return h(
-    "p",
-    { class: "strip-legend quiet" },
-    h("span", {}, name),
-    `: ${least} … ${rounded(high)}${log ? ", log scale" : ""}`
-  );
-}
-var power = (x) => x >= 1e-3 ? String(Number(x.toPrecision(3))) : rounded(x);
-
-// src/map_axes.js
-var WORDS = 12;
-var SPACED = { rows: 26, keys: 62 };
-var TEXT = 11;
-var GAP2 = 5;
-var LEAST2 = 0.02;
-function axisOf(camera, box, size, vertical) {
-  const { left: left3, top, per } = edgesOf(camera, box);
-  return vertical ? { vertical, from: top, per, length: box.height, count: size.rows } : { vertical, from: left3, per, length: box.width, count: size.keys };
-}
-var hasWords = ({ per }) => 1 / per >= WORDS;
-function labelsOn(axis2) {
-  const { from, per, length, count: count2, vertical } = axis2;
-  const step4 = hasWords(axis2) ? 1 : roundStep((vertical ? SPACED.rows : SPACED.keys) * per);
-  const first = Math.max(0, Math.ceil((from - 0.5) / step4) * step4);
-  const last = Math.min(count2 - 1, from + length * per);
-  const found = [];
-  for (let at = first; at <= last; at += step4) found.push(at);
-  return found;
-}
-function roundStep(least) {
-  const ten = 10 ** Math.floor(Math.log10(Math.max(1, least)));
-  return [1, 2, 5, 10].map((by) => by * ten).find((step4) => step4 >= least) ?? 10 * ten;
-}
-var middleOf = ({ from, per }, at) => (at + 0.5 - from) / per;
-function tokenAt({ from, per, count: count2 }, pixels2) {
-  const at = Math.floor(from + pixels2 * per);
-  return at >= 0 && at < count2 ? at : null;
-}
-var positionWords = (at) => at.toLocaleString("en");
-function drawLabels(pen, axis2, { tokens, across, picked: picked2, colors, ratio }) {
-  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-  pen.font = `${TEXT}px system-ui, sans-serif`;
-  pen.textBaseline = "middle";
-  pen.direction = "ltr";
-  const worded = hasWords(axis2);
-  const marked = (
-    /** @type {number[]} */
-    picked2.filter((at) => at !== null)
-  );
-  const near = (at) => !worded && marked.some((one) => Math.abs(one - at) / axis2.per < clearance(axis2) && one !== at);
-  for (const at of /* @__PURE__ */ new Set([...labelsOn(axis2), ...marked])) {
-    const middle = middleOf(axis2, at);
-    if (near(at) && !marked.includes(at)) continue;
-    if (middle < 0 || middle > axis2.length) continue;
-    const strong = marked.includes(at);
-    pen.fillStyle = strong ? colors.ink : colors.soft;
-    pen.font = `${strong ? 650 : 400} ${TEXT}px system-ui, sans-serif`;
-    if (worded) writeToken(pen, axis2, middle, shortName(tokens[at]), positionWords(at), across);
-    else writePosition(pen, axis2, middle, positionWords(at), across);
-  }
-  pen.setTransform(1, 0, 0, 1, 0, 0);
-}
-var clearance = ({ vertical }) => vertical ? 14 : 44;
-function writeToken(pen, { vertical }, middle, text, position, across) {
-  pen.save();
-  pen.translate(vertical ? across : middle, vertical ? middle : across);
-  if (!vertical) pen.rotate(-Math.PI / 2);
-  const room = across - GAP2 - 2;
-  const shown = fitted(pen, text, room);
-  const wide = pen.measureText(shown).width;
-  pen.textAlign = vertical ? "right" : "left";
-  pen.fillText(shown, vertical ? -GAP2 : GAP2, 0);
-  const left3 = room - wide - 8;
-  pen.font = `9.5px system-ui, sans-serif`;
-  if (pen.measureText(position).width <= left3)
-    pen.fillText(position, vertical ? -GAP2 - wide - 8 : GAP2 + wide + 8, 0);
-  pen.restore();
-}
-function fitted(pen, text, room) {
-  if (pen.measureText(text).width <= room) return text;
-  let letters2 = [...text];
-  while (letters2.length > 1 && pen.measureText(`${letters2.join("")}…`).width > room)
-    letters2 = letters2.slice(0, -1);
-  return `${letters2.join("")}…`;
-}
-function writePosition(pen, { vertical, length }, middle, text, across) {
-  if (vertical) {
-    pen.textAlign = "right";
-    pen.fillText(text, across - GAP2 - 3, within(middle, TEXT / 2, length - TEXT / 2));
-    pen.fillRect(across - 4, middle - 0.5, 4, 1);
-    return;
-  }
-  const half = pen.measureText(text).width / 2;
-  pen.textAlign = "center";
-  pen.fillText(text, within(middle, half, length - half), across - GAP2 - 3 - TEXT / 2);
-  pen.fillRect(middle - 0.5, across - 4, 1, 4);
-}
-function scaleOf2({ most, mean }, log) {
-  if (!log) return stripScale(most);
-  const seen = mean.filter((x) => x > 0 && Number.isFinite(x)).sort();
-  if (!seen.length) return stripScale(most, { log });
-  const least = seen[Math.floor(LEAST2 * seen.length)];
-  const low = 10 ** Math.floor(Math.log10(least * 0.999999));
-  const high = most.reduce((top, x) => x > top ? x : top, low);
-  return { low, high: Math.max(high, 10 * low), log, under: mean.some((x) => x < low) };
-}
-function drawProfile(pen, axis2, strip, { log, across, colors, ratio }) {
-  const scale = scaleOf2(strip, log);
-  const each = (strip.stop - strip.start) / strip.buckets;
-  const place = (bucket) => Math.round((strip.start + bucket * each - axis2.from) / axis2.per * ratio);
-  const bar = (from, upTo, share) => {
-    const long = Math.max(share > 0 ? ratio : 0, Math.round(share * across * ratio));
-    const size = Math.max(1, upTo - from - (upTo - from >= 6 * ratio ? ratio : 0));
-    if (axis2.vertical) pen.fillRect(0, from, long, size);
-    else pen.fillRect(from, 0, size, long);
-  };
-  for (let b = 0; b < strip.buckets; b += 1) {
-    const [from, upTo] = [place(b), place(b + 1)];
-    if (upTo < 0 || from > axis2.length * ratio || Number.isNaN(strip.most[b])) continue;
-    pen.fillStyle = colors.hatch;
-    bar(from, upTo, barShare(strip.most[b], scale));
-    pen.fillStyle = colors.bar;
-    bar(from, upTo, barShare(strip.mean[b], scale));
-  }
-}
-
 // src/map_words.js
 var placed = (tokens, at) => `${positionWords(at)} ⁨“${shortName(tokens[at])}”⁩`;
 var spanWords = ([from, upTo]) => upTo - from === 1 ? positionWords(from) : `${positionWords(from)} … ${positionWords(upTo - 1)}`;
@@ -2913,18 +3201,18 @@ function pairWords2(where, { weight, visible, score, lse, by }) {
     return { formula: `${where}: hidden`, exactly: "the weight is 0, whatever the key holds" };
   const made = score === null ? "" : ` = exp(${rounded(score)} − ${rounded(lse)})`.replace("− −", "+ ");
   return {
-    formula: `${where}: weight ${rounded(weight)}`,
-    exactly: `${made} exactly ${exact(weight)} (${by})`
+    formula: `${where}: weight ${fine(weight)}`,
+    exactly: `${made} exactly ${exact(weight)} (${by})`.trim()
   };
 }
 function cellWords(scene, where, { max, query, key, share, visible, by }) {
   if (!visible) return { formula: `${where}: hidden`, exactly: "no query here may see a key here" };
-  const what = `the cell’s share ${rounded(share)}`;
+  const what = `the cell’s share ${fine(share)}`;
   if (query < 0 || key < 0)
-    return { formula: `${where}: the strongest weight here is ${rounded(max)}`, exactly: what };
+    return { formula: `${where}: the strongest weight here is ${fine(max)}`, exactly: what };
   return {
-    formula: `strongest here: ${pairName(scene, query, key)}: weight ${rounded(max)}`,
-    exactly: `exactly ${exactAs(max, by)} (${by.split(", ").at(-1)}); ${what}`
+    formula: `strongest here: ${pairName(scene, query, key)}: weight ${fine(max)}`,
+    exactly: `${exactAs(max, by)} (${by.split(", ").at(-1)}); ${what}`
   };
 }
 function exactAs(x, by) {
@@ -2961,10 +3249,10 @@ function progressWords({ info, refused, profile }) {
   if (!info) return "Asking for this map …";
   if (info.refused) return info.refused;
   const { done, of, seconds_left: left3 } = info;
-  const parts = `${positionWords(done)} of ${positionWords(of)} bands`;
+  const parts = `${positionWords(done)} of ${positionWords(of)} ${of === 1 ? "band" : "bands"}`;
   if (done < of) return `exact so far: ${parts}${leftWords(left3)}`;
   const told2 = [
-    `exact: all ${positionWords(of)} bands`,
+    of === 1 ? "exact: all in one band" : `exact: all ${positionWords(of)} bands`,
     info.backend,
     profile && profile.done < profile.of && `profiles ${Math.floor(100 * profile.done / profile.of)} %${leftWords(profile.seconds_left)}`,
     info.saved && "kept beside the capture",
@@ -2976,7 +3264,8 @@ var leftWords = (seconds) => seconds === null ? "" : `, about ${positionWords(Ma
 function scaleWords({ level, camera }) {
   if (level > 0)
     return `a cell is ${positionWords(2 ** level)} × ${positionWords(2 ** level)} weights`;
-  return `a cell is one weight, ${Math.max(1, Math.round(2 ** -camera.z))} pixels`;
+  const pixels2 = Math.max(1, Math.round(2 ** -camera.z));
+  return `a cell is one weight, ${pixels2} ${pixels2 === 1 ? "pixel" : "pixels"}`;
 }
 function rampWords({ info, range: range3, state }) {
   if (!info || !range3) return null;
@@ -2996,6 +3285,7 @@ function small(x) {
 
 // src/map_errands.js
 var FLIGHT = 260;
+var SPARE = 4;
 function mapErrands(page) {
   const last = { asked: 0 };
   return {
@@ -3082,9 +3372,7 @@ function visit(page, tour) {
   const scene = page.map();
   if (!scene) return;
   const { query, key } = tour.links[tour.at];
-  const of = tour.links.length;
-  const notice = of > 1 ? `Link ${tour.at + 1} of ${of}, the strongest first: S for the next.` : "";
-  page.update({ ...changed2(scene, { tour }), notice });
+  page.update({ ...changed2(scene, { tour }), notice: "" });
   flyTo(page, `${query}:${key}`);
 }
 async function strongestLinks({ source, update }, scene) {
@@ -3092,13 +3380,17 @@ async function strongestLinks({ source, update }, scene) {
   if (!region) return [];
   const [rows, keys] = [region.rows.join(":"), region.keys.join(":")];
   try {
-    const args = { ...scene.place, rows, keys, count: String(LISTED) };
-    return revive((await source.call("strongest", args)).json).links;
+    const args = { ...scene.place, rows, keys, count: String(LISTED + SPARE) };
+    return chosen(scene, revive((await source.call("strongest", args)).json).links);
   } catch (error) {
     if (!isRefusal(error)) throw error;
     update({ notice: error.sentence });
     return null;
   }
+}
+function chosen({ state }, links) {
+  const some = links.filter(({ query }) => keysSeen(state.info, state.batch, query) > 1);
+  return (some.length ? some : links).slice(0, LISTED);
 }
 function go(page) {
   const scene = page.map();
@@ -3463,9 +3755,9 @@ function columnsOf2({ layers }, rows) {
 function sorted(rows, columns, { by, down }) {
   const column = columns.find(({ id }) => id === by);
   if (!column) return by === BY_HEAD && down ? [...rows].reverse() : rows;
-  const numberOf = (row) => column.number(row) ?? NaN;
+  const numberOf2 = (row) => column.number(row) ?? NaN;
   return [...rows].sort((a, b) => {
-    const [x, y] = [numberOf(a), numberOf(b)];
+    const [x, y] = [numberOf2(a), numberOf2(b)];
     const [noX, noY] = [Number.isNaN(x), Number.isNaN(y)];
     if (noX || noY) return Number(noX) - Number(noY);
     return down ? y - x : x - y;
@@ -3891,7 +4183,7 @@ function swatch(word2, colors) {
 var LONG_SIDE = 860;
 var CELL = 22;
 var LABEL = 11;
-var SMALL2 = 12;
+var SMALL3 = 12;
 var TITLE = 15;
 var MARGIN = 20;
 var TICK = 4;
@@ -3902,10 +4194,10 @@ function pictureOf(grid2, { title, what, range: range3, theme = "light", ramp: r
   const cell2 = Math.max(1, Math.min(CELL, Math.floor(LONG_SIDE / Math.max(...grid2.shape))));
   const rows = marksOf(grid2.rowTokens, grid2.rowAt, cell2);
   const keys = marksOf(grid2.keyTokens, grid2.keyAt, cell2);
-  const room = (marks, least) => Math.max(textWidth(least, SMALL2), ...marks.map((mark3) => textWidth(words(mark3), LABEL)));
-  const head2 = MARGIN + TITLE + 6 + SMALL2 + 16;
+  const room = (marks, least) => Math.max(textWidth(least, SMALL3), ...marks.map((mark3) => textWidth(words(mark3), LABEL)));
+  const head2 = MARGIN + TITLE + 6 + SMALL3 + 16;
   const left3 = Math.ceil(MARGIN + room(rows, "query") + 10);
-  const top = Math.ceil(head2 + SMALL2 + room(keys, "") + 10);
+  const top = Math.ceil(head2 + SMALL3 + room(keys, "") + 10);
   const [wide, high] = [gridWidth(grid2, cell2), gridHeight(grid2, cell2)];
   const width = Math.max(NARROWEST, left3 + wide + MARGIN);
   const place = { cell: cell2, left: left3, top, colors, width };
@@ -3930,7 +4222,7 @@ function headings({ left: left3, width, colors }, title, what, beside) {
     { anchor: "start", upright: false }
   );
   const y = MARGIN + TITLE / 2;
-  const below = y + TITLE / 2 + 6 + SMALL2 / 2;
+  const below = y + TITLE / 2 + 6 + SMALL3 / 2;
   const x = MARGIN;
   return [
     {
@@ -3942,17 +4234,17 @@ function headings({ left: left3, width, colors }, title, what, beside) {
       bold: true,
       ...plain3
     },
-    { x, y: below, text: fitted2(what, SMALL2, room), size: SMALL2, color: colors.soft, ...plain3 },
+    { x, y: below, text: fitted2(what, SMALL3, room), size: SMALL3, color: colors.soft, ...plain3 },
     {
       x: left3 - 10,
       y: beside,
       text: "query",
-      size: SMALL2,
+      size: SMALL3,
       color: colors.soft,
       ...plain3,
       anchor: "end"
     },
-    { x: left3, y: below + 24, text: "key", size: SMALL2, color: colors.soft, ...plain3 }
+    { x: left3, y: below + 24, text: "key", size: SMALL3, color: colors.soft, ...plain3 }
   ];
 }
 function axisTexts(grid2, { cell: cell2, left: left3, top, colors }, rows, keys) {
@@ -4022,7 +4314,7 @@ function ticksOf({ cell: cell2, left: left3, top }, rows, keys) {
 function legendOf(grid2, range3, { left: left3, width, colors }, y) {
   const [low, high] = rangeWords(range3);
   const middle = y + 7;
-  const style = { y: middle, size: SMALL2, color: colors.soft, upright: false };
+  const style = { y: middle, size: SMALL3, color: colors.soft, upright: false };
   const start2 = (
     /** @type {const} */
     "start"
@@ -4033,7 +4325,7 @@ function legendOf(grid2, range3, { left: left3, width, colors }, y) {
   let x = Math.min(left3, width - NARROWEST + MARGIN);
   const write = (text) => {
     texts.push({ ...style, x, text, anchor: start2 });
-    x += textWidth(text, SMALL2) + 6;
+    x += textWidth(text, SMALL3) + 6;
   };
   write("weight");
   write(low);
@@ -4343,6 +4635,7 @@ function exportCommand({ capture, source, about }) {
 }
 
 // src/errands.js
+var PASTE = "Paste it into a tab where this page is already open, or open the terminal’s link first.";
 function errands(page) {
   const { state, update, dialogs } = page;
   const open3 = (turn) => {
@@ -4372,11 +4665,11 @@ function errands(page) {
     },
     ...mapErrands(page),
     ...profileErrands(page),
-    help: () => dialogs.help.showModal(),
+    help: () => openHelp(dialogs.help, state().view),
     copy: () => copyShown(page),
     link: () => void copy(
       page,
-      fitsHash(state()) ? "The link is copied. It holds the place and the changed numbers, not the key to this viewer." : "The link is copied. It holds the place; the changed numbers are too many for a link.",
+      `The link is copied. It holds the place${fitsHash(state()) ? " and the changed numbers" : "; the changed numbers are too many for a link"}. ${state().inFile ? "" : PASTE}`.trim(),
       location.href
     )
   };
@@ -4519,12 +4812,12 @@ function ask2({ state }, row) {
 }
 function pick3(scene, row, key) {
   const { state } = scene;
-  const chosen2 = key === SINK ? state.key : key;
+  const chosen3 = key === SINK ? state.key : key;
   return {
     ...ask2(scene, row),
-    key: chosen2,
+    key: chosen3,
     mark: [row, key === SINK ? 0 : key],
-    corner: cornerWith(state, row, chosen2),
+    corner: cornerWith(state, row, chosen3),
     follow: true
   };
 }
@@ -4656,238 +4949,18 @@ button.heat-label:hover, .heat-label.hover { color: var(--ink); background: var(
 }
 `;
 
-// src/help.js
-var KEYS = [
-  [["Space"], "next step, then the next query"],
-  [["Backspace"], "one step back (also Shift + Space)"],
-  [["A"], "show all steps of this query"],
-  [["1", "…", "9"], "let this token ask"],
-  [[",", "."], "the query before, the query after"],
-  [["←", "→", "↑", "↓"], "move the cursor in the ledger (Home, End: first and last column)"],
-  [["E"], "go to the numbers of the tokens; arrows move, Enter changes a number, Escape leaves it"],
-  [["+", "N"], "add a token, rename the marked one"],
-  [["U"], "reset to the numbers as they came"],
-  [["S"], "scale on or off"],
-  [["R"], "textbook or shifted reading of softmax"],
-  [["M"], "all queries at once; arrows move through the scores"],
-  [["X"], "go to the exercise; Enter checks the answer, Escape leaves it"],
-  [["Y"], "another exercise of this skill"],
-  [["[", "]"], "the section of the lesson before, after"],
-  [["C"], "copy the ledger as text"],
-  [["L"], "copy a link to this place"],
-  [["?"], "this list"]
-];
-var HEAD_KEYS = [
-  [["←", "→", "↑", "↓"], "among thumbnails, in the grid, in the text, in the ledger"],
-  [["Enter"], "open a thumbnail; pick the query and key under the cursor of the grid"],
-  [["Shift + Enter"], "compare a thumbnail with the opened head"],
-  [[",", "."], "the query before, the query after"],
-  [["W"], "words instead of tokens"],
-  [["F"], "colours with or without the first key"],
-  [["R"], "textbook or shifted reading of softmax"],
-  [["G"], "to the grid of the opened head"],
-  [["S"], "to the steps of the picked row, below"],
-  [["Escape"], "back to the thumbnails"],
-  [["V"], "heads or steps"],
-  [["M"], "the map of the opened head"],
-  [["C"], "copy the ledger as text"],
-  [["L"], "copy a link to this place"]
-];
-var MAP_KEYS = [
-  [["←", "→", "↑", "↓"], "move; with Shift by one token"],
-  [["+", "−", "0"], "nearer, farther, the whole head (also the wheel; a double click: nearer)"],
-  [["L"], "hold the read-out, or let it go (also a click)"],
-  [["Enter"], "pick the query and key of the read-out: lists and steps"],
-  [["G"], "go to a query and a key: positions, or tokens"],
-  [["S"], "fly to the strongest link in view, and hold it; again: to the next"],
-  [["M"], "strongest weight or share"],
-  [["B"], "keep this place as a bookmark"],
-  [[",", "."], "the query before, the query after"],
-  [["T"], "to the steps of the picked row, below"],
-  [["Escape"], "close, let go, pick none"],
-  [["V"], "the view of heads"],
-  [["C"], "copy the held pair as a line of a table"],
-  [["K"], "copy a link to this place"]
-];
-var TABLE_KEYS = [
-  [["↑", "↓"], "among the rows (Home, End: first and last)"],
-  [["Enter"], "open the head of the row; on a heading: sort by it, again: the other way round"],
-  [["P"], "hold, or go on working out heads"],
-  [["V"], "the view of heads"],
-  [["C"], "copy the table as text"],
-  [["L"], "copy a link to this place"]
-];
-var WORDS2 = [
-  [
-    "entropy",
-    "of a row: 0 where one key gets all weight; log of the number of keys where all get the same. In nats"
-  ],
-  [
-    "first-token share",
-    "the weight that the first token gets, as a mean over the queries that see two keys or more"
-  ],
-  [
-    "token-before share",
-    "the weight that each query gives to the token just before it, as a mean over the queries"
-  ],
-  [
-    "mean distance",
-    "how many tokens away the keys stand that a query reads, each by its weight; a mean over the queries that see a key"
-  ],
-  [
-    "special, punctuation, spaces, words",
-    "the weight of all keys of that kind together, as a mean over the queries that see two keys or more; special: what a tokenizer puts around a text, and padding. The first token counts apart"
-  ],
-  ["received", "what a key gets from all queries together"],
-  [
-    "strongest, share",
-    "what a cell of a map shows: its largest single weight; or what its queries read there, summed over its keys and averaged over its queries, so that a row of shares adds up to 1"
-  ],
-  [
-    "sink",
-    "a share that a learned sink takes: no key reads it. Only models that learned sinks have it"
-  ],
-  ["so far", "in a list: the share of all that is read, by this line and those above it"],
-  [
-    "textbook, shifted",
-    "softmax as it is written; and as programs compute it, with the row's largest score subtracted first. The weights are the same"
-  ],
-  [
-    "colours of tokens",
-    "only names: they tell one token from another, here and in the ledger, and measure nothing"
-  ]
-];
-var MEANINGS = WORDS2.slice(0, 3).map(([word2, text]) => `${word2}: ${text}.`).join("\n");
-var keysOf = (keys) => keys.flatMap((key, i) => key === "…" ? [" … "] : [i ? " " : "", h("kbd", {}, key)]);
-function helpDialog() {
-  const rows = (list) => list.map(
-    ([keys, text]) => h("tr", {}, h("th", { scope: "row" }, keysOf(keys)), h("td", {}, text))
-  );
-  const meanings = WORDS2.map(
-    ([word2, text]) => h("tr", {}, h("th", { scope: "row" }, word2), h("td", {}, text))
-  );
-  const dialog = h(
-    "dialog",
-    { class: "help", "aria-labelledby": "help-title" },
-    h("h2", { id: "help-title", tabindex: -1, autofocus: true }, "Keys"),
-    h("table", {}, h("tbody", {}, rows(KEYS))),
-    h("h2", {}, "In the view of heads"),
-    h("table", {}, h("tbody", {}, rows(HEAD_KEYS))),
-    h("h2", {}, "In the view of the map"),
-    h("table", {}, h("tbody", {}, rows(MAP_KEYS))),
-    h("h2", {}, "In the table of all heads"),
-    h("table", {}, h("tbody", {}, rows(TABLE_KEYS))),
-    h("h2", {}, "Words"),
-    h("table", {}, h("tbody", {}, meanings)),
-    h("form", { method: "dialog" }, h("button", { class: "plain" }, "Close"))
-  );
-  return (
-    /** @type {HTMLDialogElement} */
-    dialog
-  );
-}
-function copyDialog() {
-  const dialog = h(
-    "dialog",
-    { class: "copy", "aria-labelledby": "copy-title" },
-    h("h2", { id: "copy-title" }, "Copy this text"),
-    h("textarea", { readonly: true, "aria-labelledby": "copy-title" }),
-    h("form", { method: "dialog" }, h("button", { class: "plain" }, "Close"))
-  );
-  return (
-    /** @type {HTMLDialogElement} */
-    dialog
-  );
-}
-function headsFooter() {
-  const pairs = (
-    /** @type {[string[], string][]} */
-    [
-      [["←", "→", "↑", "↓"], "move"],
-      [["Enter"], "open, pick"],
-      [[",", "."], "query"],
-      [["G"], "grid"],
-      [["S"], "steps of the row"],
-      [["W"], "words"],
-      [["F"], "colours"],
-      [["Escape"], "thumbnails"],
-      [["?"], "all keys"]
-    ]
-  );
-  return h(
-    "footer",
-    {},
-    pairs.map(([keys, text]) => h("span", {}, keysOf(keys), ` ${text}`))
-  );
-}
-function mapFooter() {
-  const pairs = (
-    /** @type {[string[], string][]} */
-    [
-      [["←", "→", "↑", "↓"], "move"],
-      [["+", "−", "0"], "near, far, whole"],
-      [["L"], "hold"],
-      [["Enter"], "pick"],
-      [["G"], "go to"],
-      [["S"], "strongest in view"],
-      [["M"], "strongest or share"],
-      [["B"], "bookmark"],
-      [["?"], "all keys"]
-    ]
-  );
-  return h(
-    "footer",
-    {},
-    pairs.map(([keys, text]) => h("span", {}, keysOf(keys), ` ${text}`))
-  );
-}
-function tableFooter() {
-  const pairs = (
-    /** @type {[string[], string][]} */
-    [
-      [["↑", "↓"], "row"],
-      [["Enter"], "open; sort, on a heading"],
-      [["P"], "hold, go on"],
-      [["V"], "heads"],
-      [["?"], "all keys"]
-    ]
-  );
-  return h(
-    "footer",
-    {},
-    pairs.map(([keys, text]) => h("span", {}, keysOf(keys), ` ${text}`))
-  );
-}
-function footer(queries, lesson) {
-  const pairs = (
-    /** @type {[string[], string][]} */
-    [
-      [["Space"], "next step"],
-      [["Backspace"], "back"],
-      [["←", "→"], "key"],
-      [["↑", "↓"], "step"],
-      [queries > 1 ? ["1", "…", String(Math.min(9, queries))] : ["1"], "query"],
-      [["E"], "change numbers"],
-      ...lesson ? [[["X"], "exercise"]] : [],
-      [["?"], "all keys"]
-    ]
-  );
-  return h(
-    "footer",
-    {},
-    pairs.map(([keys, text]) => h("span", {}, keysOf(keys), ` ${text}`))
-  );
-}
-
 // src/host_http.js
 var KEEP2 = "softlookup-token";
+var PLACE = "softlookup-place";
 function takeToken() {
   const fragment = new URLSearchParams(location.hash.slice(1));
   const token2 = fragment.get("t");
   if (token2 === null) return;
   sessionStorage.setItem(KEEP2, token2);
   fragment.delete("t");
-  const rest = fragment.toString();
+  const place = sessionStorage.getItem(PLACE) ?? "";
+  sessionStorage.removeItem(PLACE);
+  const rest = fragment.toString() || place;
   history.replaceState(null, "", location.pathname + location.search + (rest ? `#${rest}` : ""));
 }
 function httpHost() {
@@ -4912,6 +4985,7 @@ async function call(op, args = {}) {
     );
   }
   if (response.status === 401) {
+    if (location.hash.length > 1) sessionStorage.setItem(PLACE, location.hash.slice(1));
     throw new HostError(
       "This page needs its key: open the link that the terminal printed.",
       "token"
@@ -5202,7 +5276,7 @@ var axesOf2 = ({ info: { layers } }, layer) => JSON.stringify([layers[layer].que
 var layersLike = (data, like, batch) => indices(data.layers.length).filter(
   (layer) => axesOf2(data, layer) === axesOf2(data, like) && batch < data.info.layers[layer].sizes.batch
 );
-function chosen({ data }, args) {
+function chosen2({ data }, args) {
   const { layers } = data.info;
   const overLayers = args.layer === "mean";
   const overHeads = args.head === "mean";
@@ -5295,7 +5369,7 @@ var RULE = "summed over the key word's tokens, averaged over the query word's to
 var MOST_FACTS2 = 2 ** 30;
 var written = (n) => n.toLocaleString("en");
 async function grid(file, args) {
-  const { places: places2, what } = chosen(file, args);
+  const { places: places2, what } = chosen2(file, args);
   const words2 = word(args, "words", ["0", "1"]) === "1";
   if (words2 && (args.rows !== void 0 || args.keys !== void 0))
     refuse("words", "are summed over the whole grid. Leave out rows and keys.");
@@ -5338,7 +5412,7 @@ function wordsOf(data, place) {
   );
 }
 async function facts(file, args) {
-  const { places: places2, what } = chosen(file, args);
+  const { places: places2, what } = chosen2(file, args);
   const { q_len, kv_len } = file.data.info.layers[places2[0].layer].sizes;
   if (places2.length * q_len * kv_len > MOST_FACTS2)
     refuse(
@@ -5550,11 +5624,24 @@ function overviewPart(scene, layout) {
     h("div", { class: "titled" }, h("h2", { id: "overview-title" }, title), overviewTools(scene)),
     h("div", { class: "scroll" }, thumbsTable(scene, layout)),
     [...refusals].map((sentence) => h("p", { class: "quiet" }, sentence)),
+    layers.some((_, stage) => isTooLong(state, stage)) && tooLong(),
     h(
       "p",
       { class: "thumb-line quiet", "data-glance": "thumb", title: MEANINGS },
       isolated(thumbLine(scene))
     )
+  );
+}
+function tooLong() {
+  const view = (name, text) => h("button", { type: "button", class: "link", "data-act": "view", "data-arg": name }, text);
+  return h(
+    "p",
+    { class: "too-long" },
+    "Too long for thumbnails: see ",
+    view("map", "the map of one head"),
+    ", or ",
+    view("table", "the table of all"),
+    "."
   );
 }
 function overviewTools({ state }) {
@@ -5592,7 +5679,7 @@ function thumbLine(scene) {
 function thumbsTable(scene, layout) {
   const { layers } = scene.state.capture;
   const numbers = layers[0].heads;
-  const alike2 = layers.every(({ heads }) => heads.join() === numbers.join());
+  const alike3 = layers.every(({ heads }) => heads.join() === numbers.join());
   const head2 = h(
     "tr",
     {},
@@ -5608,11 +5695,11 @@ function thumbsTable(scene, layout) {
       "aria-labelledby": "overview-title",
       vars: { "--thumb": `${layout.thumb}px`, "--label": `${layout.label}px` }
     },
-    alike2 && h("thead", {}, head2),
+    alike3 && h("thead", {}, head2),
     h(
       "tbody",
       {},
-      layers.map((_, stage) => layerRow(scene, stage, !alike2))
+      layers.map((_, stage) => layerRow(scene, stage, !alike3))
     )
   );
 }
@@ -5692,8 +5779,8 @@ function piece({ state, queries }, position, stop) {
 function textPart(scene) {
   const { state, queries } = scene;
   const length = queries.tokens.length;
-  const around = state.picked ? state.row : 0;
-  const start2 = Math.max(0, Math.min(around - TEXT2 / 2, length - TEXT2));
+  const around2 = state.picked ? state.row : 0;
+  const start2 = Math.max(0, Math.min(around2 - TEXT2 / 2, length - TEXT2));
   const shown = Array.from({ length: Math.min(TEXT2, length) }, (_, i) => start2 + i);
   const stop = state.picked ? state.row : start2;
   const title = "The text, token by token: pick the one that asks";
@@ -5718,7 +5805,7 @@ function places({ state, queries }) {
     {},
     `${label} `,
     h("input", { type: "number", min: 0, max: most, step: 1, value, "data-change": name }),
-    ` of 0 … ${most}`
+    ` of 0 … ${most.toLocaleString("en")}`
   );
   return h(
     "div",
@@ -5767,10 +5854,10 @@ function headTools(scene) {
 function isPossible(state, name) {
   const { capture, stage, head: head2 } = state;
   const { heads } = capture.layers[stage];
-  const alike2 = capture.layers.filter((_, other2) => isAlike(state, other2, stage));
+  const alike3 = capture.layers.filter((_, other2) => isAlike(state, other2, stage));
   if (name === "heads") return heads.length > 1;
-  if (name === "layers") return alike2.filter((one) => one.heads.includes(heads[head2])).length > 1;
-  if (name === "both") return alike2.length > 1 && alike2.flatMap((one) => one.heads).length > 1;
+  if (name === "layers") return alike3.filter((one) => one.heads.includes(heads[head2])).length > 1;
+  if (name === "both") return alike3.length > 1 && alike3.flatMap((one) => one.heads).length > 1;
   return true;
 }
 function compareTools({ state, second }) {
@@ -6254,10 +6341,10 @@ function drawMap(pen, { sheet, camera, box, size, level, top, tile, ...look }) {
   pen.imageSmoothingEnabled = false;
   const places2 = level === null ? [] : tilesIn(camera, box, size, level, tile);
   const tiles = places2.map((at) => ({ at, fine: tileAt(at) }));
-  const missing = tiles.filter(({ fine }) => !fine?.whole);
+  const missing = tiles.filter(({ fine: fine2 }) => !fine2?.whole);
   for (let up = top; up > (level ?? top); up -= 1)
     for (const { at } of missing) drawPiece(pen, sheet, at, up, tile, tileAt, sprite);
-  for (const { at, fine } of tiles) if (fine) drawTile(pen, sheet, at, fine, sprite(fine), tile);
+  for (const { at, fine: fine2 } of tiles) if (fine2) drawTile(pen, sheet, at, fine2, sprite(fine2), tile);
   pen.restore();
 }
 function drawTile(pen, sheet, { level, i, j }, { rows, columns }, picture2, side) {
@@ -6317,20 +6404,25 @@ function drawLines(pen, sheet, { cell: cell2, locked, row, key }, colors, ratio)
     band(pen, [0, sheet.y(row), width, sheet.y(row + 1)], colors.focus, colors, ratio);
   if (key !== null)
     band(pen, [sheet.x(key), 0, sheet.x(key + 1), height], colors.focus, colors, ratio);
+  if (row !== null && key !== null)
+    wipe(pen, around(sheet, { rows: [row, row + 1], keys: [key, key + 1] }, ratio));
   if (!cell2) return;
-  const [x0, x1] = [sheet.x(cell2.keys[0]), sheet.x(cell2.keys[1])];
-  const [y0, y1] = [sheet.y(cell2.rows[0]), sheet.y(cell2.rows[1])];
   const color = locked ? colors.focus : colors.ink;
-  const least = 9 * ratio;
+  const rect = around(sheet, cell2, ratio);
+  wipe(pen, rect);
+  frame(pen, rect, colors.paper, 4 * ratio);
+  frame(pen, rect, color, (locked ? 2 : 1.5) * ratio);
+}
+function around(sheet, { rows, keys }, ratio) {
   const out = (a, b) => {
-    const more = Math.max(1, Math.ceil((least - (b - a)) / 2));
+    const more = Math.max(1, Math.ceil((9 * ratio - (b - a)) / 2));
     return [a - more, b + more];
   };
-  const [left3, right] = out(x0, x1);
-  const [top, bottom] = out(y0, y1);
-  frame(pen, [left3, top, right, bottom], colors.paper, 4 * ratio);
-  frame(pen, [left3, top, right, bottom], color, (locked ? 2 : 1.5) * ratio);
+  const [left3, right] = out(sheet.x(keys[0]), sheet.x(keys[1]));
+  const [top, bottom] = out(sheet.y(rows[0]), sheet.y(rows[1]));
+  return [left3, top, right, bottom];
 }
+var wipe = (pen, [x0, y0, x1, y1]) => pen.clearRect(x0, y0, x1 - x0, y1 - y0);
 function frame(pen, [x0, y0, x1, y1], color, width) {
   pen.strokeStyle = color;
   pen.lineWidth = width;
@@ -6482,13 +6574,14 @@ function linesWork({ scene, colors, ratio }) {
 }
 var cellNumbers = (cell2) => cell2 ? [...cell2.rows, ...cell2.keys] : [];
 function labelsWork({ scene, colors, ratio }, vertical) {
-  const { camera, layout, size, at, state } = scene;
+  const { camera, layout, size, state } = scene;
+  const named2 = namedPair(scene);
   const { box, names: names2, above } = layout;
   const axis2 = axisOf(camera, box, size, vertical);
   const across = vertical ? names2 : above;
   const { tokens } = vertical ? scene.queries : scene.keys;
-  const chosen2 = vertical ? state.picked ? state.row : null : state.key;
-  const picked2 = [chosen2, at ? at[vertical ? 0 : 1] : null];
+  const chosen3 = vertical ? state.picked ? state.row : null : state.key;
+  const picked2 = [chosen3, named2 ? named2[vertical ? 0 : 1] : null];
   return {
     picture: [axis2.from, axis2.per, tokens, ...picked2],
     box: vertical ? { width: across, height: box.height } : { width: box.width, height: across },
@@ -7997,6 +8090,7 @@ function waiting2(scene, which) {
 function table3(scene, which, id, links) {
   const tokens = which === "from" ? scene.keys.tokens : scene.queries.tokens;
   const name = which === "from" ? "key" : "query";
+  const write = alike(links.map(({ weight }) => weight));
   const line4 = (link, i) => {
     const at = which === "from" ? link.key : link.query;
     const bar = Number.isFinite(link.weight) ? Math.max(0, Math.min(1, link.weight)) : 0;
@@ -8008,7 +8102,7 @@ function table3(scene, which, id, links) {
       h(
         "td",
         { class: "weight", vars: { "--w": String(bar) }, title: String(link.weight) },
-        rounded(link.weight)
+        write(link.weight)
       )
     );
   };
@@ -8046,6 +8140,7 @@ function tourPart(scene) {
   const { tour } = scene.state.map;
   if (!tour) return null;
   const heads = ["query → key", "weight"].map((word2) => h("th", { scope: "col" }, word2));
+  const write = alike(tour.links.map(({ weight }) => weight));
   return h(
     "section",
     { class: "reads-part map-tour", "data-key": "tour", "aria-labelledby": "tour-title" },
@@ -8062,12 +8157,18 @@ function tourPart(scene) {
       h(
         "tbody",
         {},
-        tour.links.map((link, i) => tourLine(scene, link, i, i === tour.at))
+        tour.links.map((link, i) => tourLine(scene, i, write(link.weight)))
       )
-    )
+    ),
+    tour.links.length > 1 && h("p", { class: "quiet" }, "S leads to the next one.")
   );
 }
-function tourLine({ queries, keys }, { query, key, weight }, i, here) {
+function tourLine({ state, queries, keys }, i, number2) {
+  const { tour } = state.map;
+  if (!tour) return null;
+  const { query, key, weight } = tour.links[i];
+  const here = i === tour.at;
+  const texts = [queries.tokens[query], keys.tokens[key]].map(shortName);
   const go2 = h(
     "button",
     {
@@ -8078,13 +8179,14 @@ function tourLine({ queries, keys }, { query, key, weight }, i, here) {
       "aria-current": here ? "true" : null,
       tabindex: here ? 0 : -1
     },
-    isolated(`${placed(queries.tokens, query)} → ${placed(keys.tokens, key)}`)
+    h("span", {}, `${positionWords(query)} → ${positionWords(key)} `),
+    h("small", {}, h("bdi", {}, texts[0]), " → ", h("bdi", {}, texts[1]))
   );
   return h(
     "tr",
     { "data-key": `${query}:${key}` },
     h("th", { scope: "row" }, go2),
-    h("td", { title: String(weight) }, rounded(weight))
+    h("td", { title: String(weight) }, number2)
   );
 }
 function marksPart({ state, queries, keys, size }) {
@@ -8172,7 +8274,7 @@ function goingPart({ state, size }) {
       type: "text",
       "data-going": name,
       value: going2[name],
-      placeholder: `0 … ${count2 - 1}, or a token`,
+      placeholder: `0 … ${positionWords(count2 - 1)}, or a token`,
       autocomplete: "off",
       spellcheck: "false",
       "aria-invalid": going2.wrong === name ? "true" : null,
@@ -8196,14 +8298,14 @@ function goingPart({ state, size }) {
 function headPickers({ state }) {
   const { capture, stage, head: head2, batch, info } = state;
   const { layers } = capture;
-  const select = (act, name, texts2, chosen2) => texts2.length > 1 && h(
+  const select = (act, name, texts2, chosen3) => texts2.length > 1 && h(
     "label",
     { class: "compare" },
     `${name} `,
     h(
       "select",
       { "data-choose": act },
-      texts2.map((text, i) => h("option", { value: i, selected: i === chosen2 }, text))
+      texts2.map((text, i) => h("option", { value: i, selected: i === chosen3 }, text))
     )
   );
   const { heads, batch: texts } = info.sizes;
@@ -8446,12 +8548,12 @@ function bodyRows(scene) {
   const shown = rows.some(({ at }) => rowArg(at) === state.table.at);
   const stop = shown ? state.table.at : rows.length ? rowArg(rows[0].at) : "";
   const tops = new Map(columns.map((column) => [column.id, topOf(rows, column)]));
-  const alike2 = `${columns.map(({ id }) => id)} ${[...tops.values()]} ${scene.kinds}`;
+  const alike3 = `${columns.map(({ id }) => id)} ${[...tops.values()]} ${scene.kinds}`;
   return rows.map((row) => {
     const stops = rowArg(row.at) === stop;
     const drawn = bodyRow(scene, row, tops, stops);
     const own2 = `${row.part} ${row.summary !== null} ${stops} ${row.refused}`;
-    drawn.setAttribute("data-as", `${own2} ${alike2}`);
+    drawn.setAttribute("data-as", `${own2} ${alike3}`);
     return drawn;
   });
 }
@@ -8521,23 +8623,24 @@ function kindsBar({ summary }) {
 }
 
 // src/profile_part.js
-var entropies = (list) => list && list.map(({ query, entropy }) => ({ at: query, number: entropy }));
+var entropies = (list) => list && list.map(({ query, entropy, spread: spread3 }) => ({ at: query, number: entropy, share: spread3 }));
+var OF_THE_MOST = "ordered by their share of the most that the visible keys allow";
 var LISTS2 = [
   {
     id: "received",
     title: "Keys that receive most",
     axis: "key",
-    unit: "received",
-    means: "the weights that all queries together give to a key",
+    unit: "a query",
+    means: "a mean over the queries that see the key",
     act: "map-see-key",
-    lines: ({ top_received: list }) => list && list.map(({ key, received }) => ({ at: key, number: received }))
+    lines: ({ top_received: list }) => list && list.map(({ key, each }) => ({ at: key, number: each, share: each }))
   },
   {
     id: "lowest",
     title: "Queries of lowest entropy",
     axis: "query",
     unit: "nats",
-    means: "near 0 one key gets all weight; among the queries that see two keys or more",
+    means: `near 0 one key gets all weight; ${OF_THE_MOST}`,
     act: "map-see-query",
     lines: ({ lowest_entropy: list }) => entropies(list)
   },
@@ -8546,7 +8649,7 @@ var LISTS2 = [
     title: "Queries of highest entropy",
     axis: "query",
     unit: "nats",
-    means: "the weight is spread over many keys",
+    means: `the weight is spread over many keys; ${OF_THE_MOST}`,
     act: "map-see-query",
     lines: ({ highest_entropy: list }) => entropies(list)
   }
@@ -8562,8 +8665,9 @@ function profilePart(scene) {
     whole3 && h("p", { class: "quiet" }, `by ${profile.by}`)
   );
 }
-var waitingLine = ({ profile }) => h("p", { class: "quiet", "data-glance": "extremes" }, waitingWords(profile));
-function waitingWords(profile) {
+var waitingLine = (scene) => h("p", { class: "quiet", "data-glance": "extremes" }, waitingWords(scene));
+function waitingWords({ info, profile }) {
+  if (info?.refused) return "These lists need the whole map, which is too large here.";
   if (!profile) return "These lists come once the map is whole.";
   const part = profile.of ? Math.floor(100 * profile.done / profile.of) : 0;
   const left3 = profile.seconds_left === null ? "" : `, ${timeWords(profile.seconds_left)}`;
@@ -8572,16 +8676,18 @@ function waitingWords(profile) {
 function extremes({ queries, keys }, list, profile, open3) {
   const lines = list.lines(profile) ?? [];
   const { tokens } = list.axis === "key" ? keys : queries;
-  const most = Math.max(...lines.map(({ number: number2 }) => number2));
+  const most = Math.max(...lines.map(({ share }) => share));
   return h(
     "details",
     { "data-key": list.id, open: open3 },
-    h("summary", { title: list.means }, list.title),
+    h("summary", {}, list.title),
+    h("p", { class: "quiet means" }, list.means),
     lines.length ? table4(list, lines, tokens, most) : h("p", { class: "quiet" }, "there are none")
   );
 }
 function table4({ axis: axis2, unit, title, act }, lines, tokens, most) {
   const heads = ["token", axis2, unit].map((word2) => h("th", { scope: "col" }, word2));
+  const write = alike(lines.map(({ number: number2 }) => number2));
   return h(
     "table",
     { class: "reads", "aria-label": title },
@@ -8590,7 +8696,7 @@ function table4({ axis: axis2, unit, title, act }, lines, tokens, most) {
       "tbody",
       {},
       lines.map(
-        ({ at, number: number2 }, i) => h(
+        ({ at, number: number2, share }, i) => h(
           "tr",
           { "data-key": String(at) },
           h("th", { scope: "row" }, pick4(act, axis2, tokens, at, i === 0)),
@@ -8599,10 +8705,10 @@ function table4({ axis: axis2, unit, title, act }, lines, tokens, most) {
             "td",
             {
               class: "weight",
-              vars: { "--w": most > 0 ? (number2 / most).toFixed(4) : "0" },
+              vars: { "--w": most > 0 ? (share / most).toFixed(4) : "0" },
               title: String(number2)
             },
-            rounded(number2)
+            write(number2)
           )
         )
       )
@@ -9923,6 +10029,15 @@ function bringAcross(cell2) {
   if (left3 < from) box.scrollLeft -= from - left3;
   else if (right > upTo) box.scrollLeft += right - upTo;
 }
+function heldLine(shadow) {
+  const held2 = shadow.activeElement;
+  const at = held2?.matches(".extremes button") ? held2.getBoundingClientRect().top : null;
+  return () => {
+    if (held2 === null || at === null || !held2.isConnected) return;
+    const moved3 = held2.getBoundingClientRect().top - at;
+    if (moved3 !== 0) scrollBy({ top: moved3, behavior: "instant" });
+  };
+}
 
 // src/table_painter.js
 function createTablePainter() {
@@ -10023,8 +10138,10 @@ function livePage(root, shadow, page, source, first) {
     pause = 0;
     const { nodes, needs } = scenes.view();
     const found = heldRow(shadow);
+    const stay = heldLine(shadow);
     patch(page, nodes);
     found();
+    stay();
     const drawn = heads();
     if (drawn) paint(shadow, drawn);
     const tabled = table6();
@@ -10158,7 +10275,10 @@ main.map-beside { grid-template-columns: minmax(0, 1fr) 286px; }
 .map-mini { width: var(--width); height: var(--height); cursor: move; touch-action: none; outline: 1px solid var(--line); } .map-mini canvas { display: block; }
 .map-marks ol { list-style: none; display: flex; flex-direction: column; gap: 4px; font-size: 13px; }
 .map-marks li { display: flex; gap: 8px; align-items: baseline; justify-content: space-between; } .map-marks li .link { min-width: 0; overflow-wrap: anywhere; }
-.map-tour .reads th[scope=row], .map-tour .reads thead th:first-child { width: 76%; } .map-tour .link { font-size: 13px; max-width: 100%; overflow: hidden; text-overflow: ellipsis; } .map-tour [aria-current] { color: var(--ink); font-weight: 600; }
+.map-tour .reads th[scope=row], .map-tour .reads thead th:first-child { width: 72%; } .map-tour .link { font-size: 13px; max-width: 100%; text-align: left; line-height: 1.3; padding: 2px 0; }
+.map-tour .link span { display: block; white-space: nowrap; } .map-tour .link small { display: block; color: var(--soft); overflow: hidden; text-overflow: ellipsis; } .map-tour [aria-current] { color: var(--ink); font-weight: 600; }
+.map-side .reads .weight::before { top: auto; bottom: 1px; height: 3px; background: color-mix(in srgb, var(--focus) 55%, transparent); }
+.map-side .reads-part > .quiet, .extremes .means { font-size: 12.5px; }
 .map-lists { display: flex; flex-direction: column; gap: 20px; }
 .map-lists h2 { overflow-wrap: anywhere; }
 .map-lists .reads th[scope=row], .map-lists .reads thead th:first-child { width: 44%; }
