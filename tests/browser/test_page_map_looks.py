@@ -148,8 +148,8 @@ def test_the_lines_of_what_is_picked_leave_its_cell_free(open_page):
     lines = f"""() => {{
       const canvas = {maps.SHADOW}.querySelector("canvas[data-map=lines]");
       const pen = canvas.getContext("2d");
-      const { width, height } = canvas;
-      const { data } = pen.getImageData(0, 0, width, height);
+      const {{ width, height }} = canvas;
+      const {{ data }} = pen.getImageData(0, 0, width, height);
       const alpha = (x, y) => data[4 * (y * width + x) + 3];
       const [x, y] = [Math.round(width / 2), Math.round(height / 2)];
       return [alpha(x, y), alpha(x - 1, y - 1), alpha(x - 40, y), alpha(x, y - 40)];

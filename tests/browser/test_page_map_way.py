@@ -44,7 +44,7 @@ def test_the_keys(open_page):
     maps.press(page, "Shift+ArrowUp")  # the held pair alone
     maps.press(page, ".")
     assert maps.held(page) == (query - 2, key)
-    maps.press(page, "Escape", "Escape")
+    maps.press(page, "Escape", "Escape", "0")
     assert page.hash() == {"v": "map", "L": "0", "h": "0"}
     page.press("v")
     assert page.hash()["v"] == "heads"

