@@ -38,7 +38,8 @@ def test_the_rows_that_readme_shows_were_taken_on_a_quiet_machine():
 def test_other_figures_make_other_tables(page):
     others = copy.deepcopy(FIGURES)
     for row in others["rows"]:
-        row["ms"] += 1
+        if "ms" in row:  # a footprint has none
+            row["ms"] += 1
     text = page.read_text(encoding="utf-8")
     assert TOOL.with_figures(text, others) != text
 
@@ -66,6 +67,7 @@ def test_the_fastest_of_the_other_peers_has_its_column():
     figures = copy.deepcopy(FIGURES)
     for row in figures["rows"]:
         if row["name"] == TOOL.SHOWN[0][1]:
-            row["peers"] |= {"A": {"ms": 9.0, "times": 3.0, "form": ""},
-                             "B": {"ms": 6.0, "times": 2.0, "form": ""}}  # fmt: skip
+            row["peers"] = {"PyTorch": row["peers"]["PyTorch"],
+                            "A": {"ms": 9.0, "times": 3.0, "form": ""},
+                            "B": {"ms": 6.0, "times": 2.0, "form": ""}}  # fmt: skip
     assert " | B, 6.00 ms | 2.00 | " in TOOL.speed(figures)
