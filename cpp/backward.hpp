@@ -25,7 +25,6 @@
         flow = room.take<T>(BLOCK * MQ);
         capped = room.take<T>(call.softcap > 0 ? BLOCK * MQ : 0);
         wide_keys = room.take<T>(BLOCK * call.head_dim);
-        wide_values = room.take<T>(BLOCK * call.value_dim);
     }
 
     void run_backward(void* scratch) {
@@ -48,7 +47,7 @@
             if (call.mask.data && mask_hides(low, count)) continue;
             find_weights(low, count, takes, shift);
             const Wide value = widened(value_at(low), call.value.row, call.value.dim, count,
-                                       call.value_dim, wide_values);
+                                       call.value_dim, values);
             find_flow(count, value, delta);
             if (lost) spoil_cells(low, count);
             if (call.bias_grad.data) add_bias_grad(low, count);
@@ -80,17 +79,6 @@
     const S* grad_of(int i) const {
         return (const S*)call.out_grad.data + rows.batch * call.out_grad.batch +
                rows.head[i] * call.out_grad.head + rows.query[i] * call.out_grad.row;
-    }
-
-    // Weights in `cells`.
-    void find_weights(int64_t low, int count, const T* takes, const T* shift) {
-        V largest[MV];
-        for (int v = 0; v < MV; v++) largest[v] = splat(-(T)__builtin_inf());
-        multiply(low, count, cells, largest);
-        if (scale_later || call.softcap > 0) shape_scores(cells, count);
-        if (call.softcap > 0) __builtin_memcpy(capped, cells, (int64_t)count * MQ * sizeof(T));
-        if (hides_some(low, count) || call.bias.data) hide(low, count, cells, largest, whole);
-        to_weights(count, takes, shift);
     }
 
     // The gradients of the scores in `flow`; exactly 0 where the weight is.

@@ -105,7 +105,7 @@
             const int64_t low = block > begin ? block : begin;
             const int count = (int)((block + BLOCK < end ? block + BLOCK : end) - low);
             if (call.mask.data && mask_hides(low, count)) continue;
-            weigh_rectangle(low, count, takes, shift);
+            find_weights(low, count, takes, shift);
             for (int j = 0; j < count;) {  // blocks are aligned, the first key need not be
                 const int64_t key = low + j, next = (key / call.block + 1) * call.block;
                 const int many = (int)(next - low < count ? next - low : count) - j;
@@ -117,12 +117,14 @@
             spoil(weigh_by, begin, end, call.block, (T*)call.block_max, (T*)call.block_sum, columns);
     }
 
-    // The weights of a block of keys, in `cells`.
-    void weigh_rectangle(int64_t low, int count, const T* takes, const T* shift) {
+    // The weights of a block of keys, in `cells`; on the way their scores before the bias, `capped`.
+    void find_weights(int64_t low, int count, const T* takes, const T* shift) {
         V largest[MV];
         for (int v = 0; v < MV; v++) largest[v] = splat(-(T)__builtin_inf());
         multiply(low, count, cells, largest);
         if (scale_later || call.softcap > 0) shape_scores(cells, count);
+        if (call.out_grad.data && call.softcap > 0)
+            __builtin_memcpy(capped, cells, (int64_t)count * MQ * sizeof(T));
         if (hides_some(low, count) || call.bias.data) hide(low, count, cells, largest, whole);
         to_weights(count, takes, shift);
     }

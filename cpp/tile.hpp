@@ -67,7 +67,7 @@ template <class E, int MV, int STEP> struct Tile {
     uint32_t* kept_pairs;
     I* shows;  // -1 where the mask shows
     T *block_tops, *block_sums;  // of each row and BAND keys, relative to `peak`
-    T *query_grad, *grad_lanes, *query_rows, *grad_rows, *flow, *capped, *wide_keys, *wide_values;
+    T *query_grad, *grad_lanes, *query_rows, *grad_rows, *flow, *capped, *wide_keys;
     State<T> whole, part;
     bool scale_later, keeps_strip, keeps_blocks;
 

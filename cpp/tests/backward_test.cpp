@@ -2,8 +2,7 @@
 // for every number of threads. Usage: backward_test COUNT [SEED]
 #include <algorithm>
 
-#include "../units.hpp"
-#include "laying.hpp"
+#include "roaming.hpp"
 
 using namespace guards;
 
@@ -220,18 +219,10 @@ void check(const Problem& p, const Unit& unit, Random& random) {
 }  // namespace
 
 int main(int count, char** given) {
-    tell_of_faults();
-    const int64_t problems = count > 1 ? std::atoll(given[1]) : 200;
-    const uint64_t seed = count > 2 ? std::strtoull(given[2], nullptr, 10) : 1;
-    for (int64_t n = 0; n < problems; n++)
-        for (const std::string& name : softlookup::supported()) {
-            Random random{seed * 1000003 + (uint64_t)n};
-            const int dtype = (int)random.below(4);
-            if (name == "x86-64-v4-bf16" && dtype != BF16) continue;  // x86-64-v4's kernels
-            const Problem p = whole_of(draw(random, dtype, n % 16 == 15 ? 3e6 : 3e5));
-            if (!p.kv_len || !p.value_dim) continue;
-            doing() = name + ", problem " + std::to_string(n) + ": " + p.words();
-            check(p, softlookup::unit_of(name, dtype), random);
-        }
-    std::printf("%lld problems with gradients: right\n", (long long)problems);
+    return roam(count, given, "with gradients", 3e6, 3e5,
+                [](const Problem& drawn, const std::string& name, Random& random) {
+                    const Problem p = whole_of(drawn);
+                    if (p.kv_len && p.value_dim)
+                        check(p, softlookup::unit_of(name, p.dtype), random);
+                });
 }

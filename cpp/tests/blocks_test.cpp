@@ -2,8 +2,7 @@
 // in any order, and rectangles of rows whose sums are known. Usage: blocks_test COUNT [SEED]
 #include <algorithm>
 
-#include "../units.hpp"
-#include "laying.hpp"
+#include "roaming.hpp"
 
 using namespace guards;
 using softlookup::BAND;
@@ -157,17 +156,9 @@ void check(const Problem& p, const Unit& unit, Random& random) {
 }  // namespace
 
 int main(int count, char** given) {
-    tell_of_faults();
-    const int64_t problems = count > 1 ? std::atoll(given[1]) : 200;
-    const uint64_t seed = count > 2 ? std::strtoull(given[2], nullptr, 10) : 1;
-    for (int64_t n = 0; n < problems; n++)
-        for (const std::string& name : softlookup::supported()) {
-            Random random{seed * 1000003 + (uint64_t)n};
-            const int dtype = (int)random.below(4);
-            if (name == "x86-64-v4-bf16" && dtype != BF16) continue;  // x86-64-v4's kernels
-            const Problem p = one_head(draw(random, dtype, n % 16 == 15 ? 1e7 : 5e5));
-            doing() = name + ", problem " + std::to_string(n) + ": " + p.words();
-            check(p, softlookup::unit_of(name, dtype), random);
-        }
-    std::printf("%lld problems in blocks: right\n", (long long)problems);
+    return roam(count, given, "in blocks", 1e7, 5e5,
+                [](const Problem& drawn, const std::string& name, Random& random) {
+                    const Problem p = one_head(drawn);
+                    check(p, softlookup::unit_of(name, p.dtype), random);
+                });
 }

@@ -1,7 +1,6 @@
 // Random lookups on every instruction set that this machine can run, against two plain loops, and
 // every way to reach a row against every other, bit for bit. Usage: kernels_test COUNT [SEED]
-#include "../units.hpp"
-#include "laying.hpp"
+#include "roaming.hpp"
 
 using namespace guards;
 
@@ -36,22 +35,5 @@ void check(const Problem& problem, const std::string& name, Random& random) {
 
 }  // namespace
 
-int main(int count, char** given) {
-    tell_of_faults();
-    const int64_t problems = count > 1 ? std::atoll(given[1]) : 200;
-    const uint64_t seed = count > 2 ? std::strtoull(given[2], nullptr, 10) : 1;
-    for (int64_t n = 0; n < problems; n++)
-        for (const std::string& name : softlookup::supported()) {
-            Random random{seed * 1000003 + (uint64_t)n};
-            const int dtype = (int)random.below(4);
-            const bool twice = name == "x86-64-v4-bf16" && dtype != BF16;
-            if (twice) continue;  // those are x86-64-v4's kernels
-            // some are large enough for several threads, and for the chunks of one tile at once
-            const Problem problem = draw(random, dtype, n % 16 == 15 ? 1e7 : 5e5);
-            doing() = name + ", problem " + std::to_string(n) + ": " + problem.words();
-            check(problem, name, random);
-        }
-    std::printf("%lld problems, on", (long long)problems);
-    for (const std::string& name : softlookup::supported()) std::printf(" %s", name.c_str());
-    std::printf(": right\n");
-}
+// Some are large enough for several threads, and for the chunks of one tile at once.
+int main(int count, char** given) { return roam(count, given, "all answers", 1e7, 5e5, check); }

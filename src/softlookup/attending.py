@@ -5,12 +5,10 @@ from typing import Any
 
 from softlookup.arrays import Array
 from softlookup.backends import registry
-from softlookup.facts import Facts
+from softlookup.facts import NO_FACTS
 from softlookup.options import names_checked
 from softlookup.problem import Problem, build_problem
 from softlookup.tensors import Tensors, is_compiling, is_tensor
-
-_NO_FACTS = Facts()
 
 
 @names_checked
@@ -98,9 +96,9 @@ def _attend_tensors(query: Any, key: Any, value: Any, options: dict[str, Any], n
 def answer(problem: Problem, name: str, tensors: Tensors | None) -> Array:
     """Return the answer alone, by the backend of this name; a tensor where tensors were given."""
     problem.need_value()
-    backend = registry.choose(problem, _NO_FACTS, name)
+    backend = registry.choose(problem, NO_FACTS, name)
     if tensors is None:
-        return problem.restore(backend.forward(problem, _NO_FACTS).out)
+        return problem.restore(backend.forward(problem, NO_FACTS).out)
     from softlookup import autograd  # noqa: PLC0415 (whoever holds a tensor has torch)
 
     out: Array = autograd.answer(problem, backend, tensors)[0]

@@ -11,7 +11,7 @@ import numpy as np
 
 from softlookup.backends.registry import Backend
 from softlookup.errors import BackendError
-from softlookup.facts import Facts
+from softlookup.facts import NO_FACTS
 from softlookup.gradients import (
     Gradients,
     Residuals,
@@ -23,8 +23,6 @@ from softlookup.pooling import Normaliser
 from softlookup.problem import Problem
 from softlookup.tensors import Tensors, is_tensor, tensor_of, view
 
-_NO_FACTS = Facts()
-
 
 def answer(problem: Problem, backend: Backend, tensors: Tensors) -> tuple[Any, Any]:
     """Return out and lse as tensors; they carry gradients where `tensors` require them."""
@@ -34,7 +32,7 @@ def answer(problem: Problem, backend: Backend, tensors: Tensors) -> tuple[Any, A
     if wanted and torch.is_grad_enabled():
         out, lse = _functions().attend.apply(*tensors, problem, backend)
         return out, lse
-    found = backend.forward(problem, _NO_FACTS)
+    found = backend.forward(problem, NO_FACTS)
     return tensor_of(problem.restore(found.out)), tensor_of(problem.restore(found.lse))
 
 

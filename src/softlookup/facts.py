@@ -62,6 +62,9 @@ class Facts(NamedTuple):
 NO_ROW_FACTS = RowFacts()
 
 
+NO_FACTS = Facts()
+
+
 class Findings(NamedTuple):
     """What a backend returns: the answer and its facts, with (batch, heads, ...) in front.
 

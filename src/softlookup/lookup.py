@@ -9,7 +9,7 @@ from softlookup.arrays import Array
 from softlookup.attending import answer
 from softlookup.backends import registry
 from softlookup.errors import OptionError
-from softlookup.facts import Facts, build_facts, too_many
+from softlookup.facts import NO_FACTS, Facts, build_facts, too_many
 from softlookup.gradients import Gradients, check_lse_grad, check_out_grad, restore
 from softlookup.inspection import Inspection, as_tensors, build_inspection
 from softlookup.options import check_flag, names_checked
@@ -17,8 +17,6 @@ from softlookup.problem import build_problem, pick, too_large
 from softlookup.tensors import Tensors, is_tensor, tensor_of
 from softlookup.tracing import Trace, trace_rows
 from softlookup.weightmap import LIMIT, POOLS, WeightMap, check_buildable
-
-_NO_FACTS = Facts()
 
 
 class Lookup:
@@ -305,7 +303,7 @@ class Lookup:
         p = self.problem
         p.need_value()
         grad, of_lse = check_out_grad(p, out_grad), check_lse_grad(p, lse_grad)
-        backend = registry.choose(p, _NO_FACTS, self.backend)
+        backend = registry.choose(p, NO_FACTS, self.backend)
         found = backend.backward(p, backend.residuals(p), grad, of_lse, bias=p.bias is not None)
         restored = restore(p, found)
         if self.tensors is None:

@@ -1,5 +1,6 @@
 // The opened head: its grid with tokens on both axes, strips, what is under the cursor, lists.
 import { h } from "./dom.js";
+import { glance } from "./glance.js";
 import { keyAxis, marksOf, rowAxis } from "./heat_axes.js";
 import { heatColors } from "./heat_color.js";
 import { gridWidth, SINK } from "./heat_grid.js";
@@ -89,14 +90,7 @@ const upper = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** The words of the read-out.  @param {HeadsScene} scene */
 export function pairLine(scene) {
-  const { formula, exactly } = pairWords(scene);
-  return h(
-    "span",
-    { "data-glance": "pair" },
-    h("span", { class: "formula" }, isolated(formula)),
-    formula && exactly ? " " : "",
-    h("span", { class: "exactly" }, isolated(exactly)),
-  );
+  return glance(pairWords(scene));
 }
 
 /**

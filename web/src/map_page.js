@@ -1,5 +1,6 @@
 // The map view: one head as one picture, from the whole to a single weight, and what is asked of it.
 import { h } from "./dom.js";
+import { glance } from "./glance.js";
 import { rowSteps } from "./heads_page.js";
 import { headName, isolated } from "./heads_words.js";
 import { stripLegend } from "./heat_strips.js";
@@ -101,14 +102,7 @@ function readRow(scene) {
 
 /** @param {MapScene} scene */
 export function readLine(scene) {
-  const { formula, exactly } = readWords(scene);
-  return h(
-    "span",
-    { "data-glance": "pair" },
-    h("span", { class: "formula" }, isolated(formula)),
-    formula && exactly ? " " : "",
-    h("span", { class: "exactly" }, isolated(exactly)),
-  );
+  return glance(readWords(scene));
 }
 
 /** @param {string} what @param {import("./dom.js").Props} [props] */

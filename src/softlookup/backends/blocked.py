@@ -22,7 +22,7 @@ from softlookup.backends.tiles import (
     values_of,
     weigh_rows,
 )
-from softlookup.facts import Facts, Findings, room_for, wanted
+from softlookup.facts import NO_FACTS, Facts, Findings, room_for, wanted
 from softlookup.gradients import (
     Gradients,
     Residuals,
@@ -75,7 +75,6 @@ _TILE_KEYS = 2048
 _BANDS = 4  # pooled at once
 _NARROW_ROWS = 256  # with causal or a window: shorter tiles skip more of what is hidden
 _MOST_KEYS = 4096  # a float32 sum in one go; longer ones would lose digits
-_NO_FACTS = Facts()
 
 
 def missing() -> str | None:
@@ -346,7 +345,7 @@ def _part(
     key_step: int,
     scratch: Array,
     *,
-    facts: Facts = _NO_FACTS,
+    facts: Facts = NO_FACTS,
 ) -> Part:
     """Return the whole state of a tile's rows over all keys, sinks included.
 

@@ -5607,6 +5607,15 @@ function markEdges(shadow) {
   }
 }
 
+// src/glance.js
+var glance = ({ formula, exactly }) => h(
+  "span",
+  { "data-glance": "pair" },
+  h("span", { class: "formula" }, isolated(formula)),
+  formula && exactly ? " " : "",
+  h("span", { class: "exactly" }, isolated(exactly))
+);
+
 // src/thumbs.js
 var TEXT2 = 90;
 var headArg = ({ stage, head: head2 }) => `${stage}.${head2}`;
@@ -6103,14 +6112,7 @@ function readsPart(scene) {
 }
 var upper = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 function pairLine(scene) {
-  const { formula, exactly } = pairWords(scene);
-  return h(
-    "span",
-    { "data-glance": "pair" },
-    h("span", { class: "formula" }, isolated(formula)),
-    formula && exactly ? " " : "",
-    h("span", { class: "exactly" }, isolated(exactly))
-  );
+  return glance(pairWords(scene));
 }
 function glanced(scene) {
   const layout = layoutOf(scene.state);
@@ -6286,14 +6288,14 @@ function pairAt2(event, { heads }) {
   return found && [tokenOfPlace(view.rowWords, found.row), tokenOfPlace(view.keyWords, found.key)];
 }
 function pointed(event, hands) {
-  const { state, glance } = hands;
+  const { state, glance: glance2 } = hands;
   if (state().view !== "heads" || event.pointerType !== "mouse") return;
   const point = pairAt2(event, hands);
   const over = thumbAt(event);
   const before2 = state();
   const moved3 = point?.[0] !== before2.point?.[0] || point?.[1] !== before2.point?.[1];
   if (moved3 || over?.stage !== before2.over?.stage || over?.head !== before2.over?.head)
-    glance({ point, over });
+    glance2({ point, over });
 }
 function thumbAt(event) {
   const thumb2 = event.target instanceof Element ? event.target.closest(".thumb") : null;
@@ -6301,8 +6303,8 @@ function thumbAt(event) {
   const [stage, head2] = (thumb2.getAttribute("data-arg") ?? "").split(".").map(Number);
   return { stage, head: head2 };
 }
-function unpointed({ state, glance }) {
-  if (state().point || state().over) glance({ point: null, over: null });
+function unpointed({ state, glance: glance2 }) {
+  if (state().point || state().over) glance2({ point: null, over: null });
 }
 function clickedCell(event, hands) {
   const pair2 = pairAt2(event, hands);
@@ -6805,8 +6807,8 @@ function named(event, { map, act }) {
   const at = tokenAt(axis2, pointIn(event, canvas)[rows ? 1 : 0]);
   if (at !== null) act(rows ? "map-ask" : "map-key", String(at));
 }
-function left({ state, glance }) {
-  if (state().view === "map" && state().map.aim) glance({ map: { ...state().map, aim: null } });
+function left({ state, glance: glance2 }) {
+  if (state().view === "map" && state().map.aim) glance2({ map: { ...state().map, aim: null } });
 }
 
 // src/listen.js
@@ -8802,14 +8804,7 @@ function readRow2(scene) {
   );
 }
 function readLine(scene) {
-  const { formula, exactly } = readWords(scene);
-  return h(
-    "span",
-    { "data-glance": "pair" },
-    h("span", { class: "formula" }, isolated(formula)),
-    formula && exactly ? " " : "",
-    h("span", { class: "exactly" }, isolated(exactly))
-  );
+  return glance(readWords(scene));
 }
 var picture = (what, props = {}) => h("canvas", { "data-map": what, ...props });
 function figure2(scene) {
@@ -10154,13 +10149,13 @@ function livePage(root, shadow, page, source, first) {
     ask3(state.offline ? [] : needs);
     if (focus) focusOn(shadow, focus);
   };
-  const glance = (changes) => {
+  const glance2 = (changes) => {
     state = { ...state, ...changes };
     const drawn = heads();
     if (drawn) follow2(shadow, drawn, paint);
     else if (state.view === "map") life.soon();
   };
-  return { ...scenes, life, state: () => state, update, glance, wait };
+  return { ...scenes, life, state: () => state, update, glance: glance2, wait };
 }
 function scenesOf(state, source, life) {
   const heads = () => state().view === "heads" ? headsScene(state(), source) : null;
