@@ -86,7 +86,7 @@
         V unused[MV];
         for (int v = 0; v < MV; v++) unused[v] = V{};
         products<T, MV, STEP>(grad_lanes, value.data, value.row, value.dim, call.value_dim, count,
-                              flow, unused);
+                              count, flow, unused);
         for (int v = 0; v < MV; v++) {
             const V less = load<T>(delta + v * W);
             for (int j = 0; j < count; j++) {
@@ -132,7 +132,8 @@
             for (int64_t i = 0; i < count * call.head_dim; i++) wide_keys[i] = finite(wide_keys[i]);
         V keep[MV];
         for (int v = 0; v < MV; v++) keep[v] = splat((T)1);
-        blend<T, MV, STEP>(flow, key.data, key.row, key.dim, call.head_dim, count, keep, query_grad);
+        blend<T, MV, STEP>(flow, key.data, key.row, key.dim, call.head_dim, count, count, keep,
+                           query_grad);
         const int64_t at =
             ((rows.batch * call.kv_heads + rows.kv_head) * call.grad_ranges + rows.range) *
                 call.kv_len + low;

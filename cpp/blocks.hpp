@@ -60,8 +60,8 @@
                     sums[i] += takes ? all : V{};
                 }
             }
-            transpose<T>(tops);
-            transpose<T>(sums);
+            transpose<W>(tops);
+            transpose<W>(sums);
             V top = tops[0], all = sums[0];
             for (int i = 1; i < W; i++) {
                 top = larger(top, tops[i]);
@@ -125,7 +125,7 @@
         if (scale_later || call.softcap > 0) shape_scores(cells, count);
         if (call.out_grad.data && call.softcap > 0)
             __builtin_memcpy(capped, cells, (int64_t)count * MQ * sizeof(T));
-        if (hides_some(low, count) || call.bias.data) hide(low, count, cells, largest, whole);
+        if (overlays(low, count)) hide(low, count, cells, largest, whole);
         to_weights(count, takes, shift);
     }
 

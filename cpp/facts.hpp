@@ -81,7 +81,7 @@
         }
     }
 
-    // Up to W keys at a time: halves are added to halves, so that the last lanes stand for keys.
+    // Up to W keys at a time.
     INLINE void sum_lanes(const T* here, int count, const V* by, const M* takes, T* to) {
         V sum[W];
 #pragma GCC unroll 16
@@ -94,15 +94,9 @@
                     sum[i] = fma((V)((M)x & takes[v]), by[v], sum[i]);
                 }
         }
-#pragma GCC unroll 4
-        for (int half = W / 2; half > 0; half /= 2)
-#pragma GCC unroll 8
-            for (int i = 0; i < half; i++) {
-                const V other = sum[i + half];
-                sum[i] = interleave_low(sum[i], other) + interleave_high(sum[i], other);
-            }
-        if (count >= W) store_unaligned<T>(to, load_unaligned<T>(to) + sum[0]);
-        else for (int i = 0; i < count; i++) to[i] += sum[0][i];
+        const V sums = add_lanes<W>(sum);
+        if (count >= W) store_unaligned<T>(to, load_unaligned<T>(to) + sums);
+        else for (int i = 0; i < count; i++) to[i] += sums[i];
     }
 
     void add_groups(int64_t low, int count, const T* here) {

@@ -39,35 +39,52 @@
     INLINE T exp_one(T x) { return exp_of<T>(splat(x))[0]; }
 
     void finish(bool has_special) {
-        const T nan = (T)__builtin_nan("");
         alignas(VECTOR_BYTES) T share[MQ];   // 1 / row_sum, times what brings acc to row_max
         alignas(VECTOR_BYTES) T weigh_by[MQ];  // turns exp(score - row_max) into a weight
         alignas(VECTOR_BYTES) T shift[MQ];
+        if (call.sinks) end_with_sinks(share, weigh_by, shift);
+        else end_rows(share, weigh_by, shift);
+        for (int i = rows.count; i < MQ; i++) weigh_by[i] = 0;
+        if (call.lse || call.max_score || call.sink || call.entropy || call.shift || call.factor)
+            for (int i = 0; i < rows.count; i++) write_row(i, weigh_by[i], shift[i]);
+        if (call.top) write_top(weigh_by, shift);
+        if (call.out) write_out(share, has_special);
+        if (keeps_strip) sweep(weigh_by, shift);
+        if (keeps_blocks) write_blocks(weigh_by, shift);
+    }
+
+    void end_rows(T* share, T* weigh_by, T* shift) const {
+        const V lowest = splat(Of<T>::LOWEST);
+        for (int i = 0; i < MQ; i += W) {
+            const M seen = *(const M*)(whole.seen + i);
+            const V most = load<T>(whole.row_max + i), by = 1 / load<T>(whole.row_sum + i);
+            store<T>(share + i, seen ? by : V{});
+            store<T>(weigh_by + i, seen ? by : V{});
+            store<T>(shift + i, seen & ~(M)(most < lowest) ? most : lowest);
+        }
+    }
+
+    void end_with_sinks(T* share, T* weigh_by, T* shift) {
         for (int i = 0; i < MQ; i++) {
             const End e = end_of(lane(i));
             share[i] = e.seen ? e.keep / e.row_sum : 0;
             weigh_by[i] = e.seen ? 1 / e.row_sum : 0;
             // an empty row's sink may be anything
             shift[i] = !e.seen || e.row_max < Of<T>::LOWEST ? Of<T>::LOWEST : e.row_max;
-            if (i >= rows.count) {
-                weigh_by[i] = 0;
-                continue;
-            }
-            const int64_t row = row_index(i);
-            const T log_sum = log_of(e.row_sum);
-            if (call.lse) ((T*)call.lse)[row] = e.seen ? e.row_max + log_sum : e.row_max;
-            if (call.max_score) ((T*)call.max_score)[row] = e.lost ? nan : e.peak;
-            if (call.sink) ((T*)call.sink)[row] = e.seen ? e.sink / e.row_sum : 1;
-            if (call.entropy)
-                ((T*)call.entropy)[row] =
-                    e.seen ? (log_sum * e.key_sum - e.heat) / e.row_sum : 0;
-            if (call.shift) ((T*)call.shift)[row] = shift[i];
-            if (call.factor) ((T*)call.factor)[row] = weigh_by[i];
         }
-        if (call.top) write_top(weigh_by, shift);
-        if (call.out) write_out(share, has_special);
-        if (keeps_strip) sweep(weigh_by, shift);
-        if (keeps_blocks) write_blocks(weigh_by, shift);
+    }
+
+    void write_row(int i, T weigh_by, T shift) {
+        const End e = end_of(i);
+        const int64_t row = row_index(i);
+        const T log_sum = log_of(e.row_sum);
+        if (call.lse) ((T*)call.lse)[row] = e.seen ? e.row_max + log_sum : e.row_max;
+        if (call.max_score) ((T*)call.max_score)[row] = e.lost ? (T)__builtin_nan("") : e.peak;
+        if (call.sink) ((T*)call.sink)[row] = e.seen ? e.sink / e.row_sum : 1;
+        if (call.entropy)
+            ((T*)call.entropy)[row] = e.seen ? (log_sum * e.key_sum - e.heat) / e.row_sum : 0;
+        if (call.shift) ((T*)call.shift)[row] = shift;
+        if (call.factor) ((T*)call.factor)[row] = weigh_by;
     }
 
     static T log_of(T x) {
@@ -89,33 +106,39 @@
                                  call.value_dim * sizeof(S));
             return;
         }
-        for (int v = 0; v < MV; v++) {
+        S* row[MQ];
+        for (int i = 0; i < rows.count; i++) row[i] = out + row_index(i) * call.value_dim;
+        for (int v = 0; v < MV && v * W < rows.count; v++) {
             const V by = load<T>(share + v * W);
             const M seen = *(const M*)(whole.seen + v * W);
+            const int some = rows.count - v * W < W ? rows.count - v * W : W;
             int64_t d = 0;
             for (; !has_special && d + W <= call.value_dim; d += W) {
                 V block[W];
+#pragma GCC unroll 16
                 for (int i = 0; i < W; i++) {
                     const V x = load<T>(whole.acc + ((d + i) * MV + v) * W) * by;
                     block[i] = seen ? x + V{} : V{};
                 }
-                transpose<T>(block);
-                for (int i = 0; i < W && v * W + i < rows.count; i++) {
-                    const auto narrow = narrowed(block[i]);
-                    S* at = out + row_index(v * W + i) * call.value_dim + d;
-                    __builtin_memcpy(at, &narrow, sizeof narrow);
-                }
+                transpose<W>(block);
+                if (some == W)
+#pragma GCC unroll 16
+                    for (int i = 0; i < W; i++) put(row[v * W + i] + d, block[i]);
+                else
+                    for (int i = 0; i < some; i++) put(row[v * W + i] + d, block[i]);
             }
-            for (int i = 0; i < W && v * W + i < rows.count; i++) {
-                const int at = v * W + i;
-                S* row = out + row_index(at) * call.value_dim;
+            for (int at = v * W; at < v * W + some; at++)
                 for (int64_t e = d; e < call.value_dim; e++) {
                     T x = whole.acc[e * MQ + at] * share[at] + 0;
                     if (has_special) x += special[e * MQ + at];
-                    row[e] = E::narrow(whole.seen[at] ? x : 0);
+                    row[at][e] = E::narrow(whole.seen[at] ? x : 0);
                 }
-            }
         }
+    }
+
+    INLINE void put(S* at, V x) {
+        const auto narrow = narrowed(x);
+        __builtin_memcpy(at, &narrow, sizeof narrow);
     }
 
     // The lists' scores become weights where they stand, all rows at once.

@@ -6,6 +6,10 @@
 //   larger(a, x)   the larger one; x where either is NaN
 //   scaled(p, n)   p * 2^n for whole n <= 0; 0 below the normal numbers
 //   bits(m)        which lanes of a mask are set, the first in the lowest bit
+//   bytes_as<M>(p) as many bytes as there are lanes, in lanes
+//   interleave_low, interleave_high   the lanes of two, by turns, of the lower or upper half of each
+//                  128 bits
+//   even_parts, odd_parts             every other 128 bits of one, then of the other
 //
 // Nothing here comes from the standard library: the linker may keep one unit's copy of a shared
 // inline function and run it on a machine that lacks its instructions.
@@ -107,18 +111,67 @@ template <class T> INLINE typename Of<T>::V tanh_of(typename Of<T>::V x) {
     return x < zero ? -size : size;
 }
 
+constexpr int SIXTEENS = VECTOR_BYTES / 16;  // parts of 128 bits, within which interleaving works
+
+constexpr int swapped(int part) { return SIXTEENS == 4 ? (part & 1) << 1 | part >> 1 : part; }
+
+// Where vector i of W has to stand before turning, so that its lane is lane i at the end.
+template <int W, int WITHIN> constexpr int entry(int i) {
+    return i % WITHIN * (W / WITHIN) + swapped(i / WITHIN);
+}
+template <class V> constexpr int within() { return 16 / (int)sizeof(V{}[0]); }
+
 // Turn W vectors of W lanes: lane j of vector i becomes lane i of vector j. Interleaving the first
-// half with the second half, log2(W) times, is the whole of it.
-template <class T, class V> INLINE void transpose(V* v) {
-    constexpr int W = lanes<T>();
+// half with the second half again and again is the whole of it within 128 bits; then the parts find
+// their places. Bytes are turned within each 128 bits alone.
+template <int W, class V> INLINE void transpose(V* v) {
+    constexpr int WITHIN = W < within<V>() ? W : within<V>();
     V t[W];
-    for (int step = 1; step < W; step *= 2) {
+#pragma GCC unroll 16
+    for (int i = 0; i < W; i++) t[entry<W, WITHIN>(i)] = v[i];
+#pragma GCC unroll 4
+    for (int step = 1; step < WITHIN; step *= 2) {
+        V s[W];
 #pragma GCC unroll 8
         for (int i = 0; i < W / 2; i++) {
-            t[2 * i] = interleave_low(v[i], v[i + W / 2]);
-            t[2 * i + 1] = interleave_high(v[i], v[i + W / 2]);
+            s[2 * i] = interleave_low(t[i], t[i + W / 2]);
+            s[2 * i + 1] = interleave_high(t[i], t[i + W / 2]);
         }
 #pragma GCC unroll 16
-        for (int i = 0; i < W; i++) v[i] = t[i];
+        for (int i = 0; i < W; i++) t[i] = s[i];
     }
+    if constexpr (W > WITHIN)
+#pragma GCC unroll 2
+        for (int half = W / 2; half >= WITHIN; half /= 2)
+#pragma GCC unroll 8
+            for (int pair = 0; pair < W / 2; pair++) {
+                const int i = pair / half * 2 * half + pair % half;
+                const V low = even_parts(t[i], t[i + half]);
+                t[i + half] = odd_parts(t[i], t[i + half]);
+                t[i] = low;
+            }
+#pragma GCC unroll 16
+    for (int i = 0; i < W; i++) v[i] = t[swapped(i / WITHIN) * WITHIN + i % WITHIN];
+}
+
+// Add up the lanes of each of W vectors: lane i is the sum of vector i. As turning does, but each
+// pair becomes one.
+template <int W, class V> INLINE V add_lanes(const V* v) {
+    constexpr int WITHIN = within<V>();
+    V t[W];
+#pragma GCC unroll 16
+    for (int i = 0; i < W; i++) t[entry<W, WITHIN>(i)] = v[i];
+    int half = W / 2;
+#pragma GCC unroll 4
+    for (int step = 1; step < WITHIN; step *= 2, half /= 2)
+#pragma GCC unroll 8
+        for (int i = 0; i < half; i++)
+            t[i] = interleave_low(t[i], t[i + half]) + interleave_high(t[i], t[i + half]);
+    if constexpr (W > WITHIN)
+#pragma GCC unroll 2
+        for (; half > 0; half /= 2)
+#pragma GCC unroll 2
+            for (int i = 0; i < half; i++)
+                t[i] = even_parts(t[i], t[i + half]) + odd_parts(t[i], t[i + half]);
+    return t[0];
 }

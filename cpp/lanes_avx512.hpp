@@ -13,15 +13,22 @@ INLINE f32v scaled(f32v p, f32v n) { return (f32v)_mm512_scalef_ps((__m512)p, (_
 INLINE f64v scaled(f64v p, f64v n) { return (f64v)_mm512_scalef_pd((__m512d)p, (__m512d)n); }
 INLINE uint32_t bits(i32v m) { return _mm512_movepi32_mask((__m512i)m); }
 INLINE uint32_t bits(i64v m) { return _mm512_movepi64_mask((__m512i)m); }
-INLINE f32v interleave_low(f32v a, f32v b) {
-    return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+#define TURNING(V, LOW, HIGH, REAL)                                                     \
+    INLINE V interleave_low(V a, V b) { return (V)LOW((REAL)a, (REAL)b); }              \
+    INLINE V interleave_high(V a, V b) { return (V)HIGH((REAL)a, (REAL)b); }
+TURNING(f32v, _mm512_unpacklo_ps, _mm512_unpackhi_ps, __m512)
+TURNING(f64v, _mm512_unpacklo_pd, _mm512_unpackhi_pd, __m512d)
+TURNING(u8v, _mm512_unpacklo_epi8, _mm512_unpackhi_epi8, __m512i)
+#undef TURNING
+template <class V> INLINE V even_parts(V a, V b) {
+    return (V)_mm512_shuffle_i32x4((__m512i)a, (__m512i)b, 0x88);
 }
-INLINE f32v interleave_high(f32v a, f32v b) {
-    return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+template <class V> INLINE V odd_parts(V a, V b) {
+    return (V)_mm512_shuffle_i32x4((__m512i)a, (__m512i)b, 0xdd);
 }
-INLINE f64v interleave_low(f64v a, f64v b) {
-    return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
-}
-INLINE f64v interleave_high(f64v a, f64v b) {
-    return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+template <class M> INLINE M bytes_as(const uint8_t* from) {
+    if constexpr (sizeof(M{}[0]) == 4)
+        return (M)_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i*)from));
+    else
+        return (M)_mm512_cvtepi8_epi64(_mm_loadl_epi64((const __m128i*)from));
 }

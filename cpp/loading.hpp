@@ -1,4 +1,4 @@
-    // ---- queries and overlays, turned so that rows lie in lanes; inside Tile.
+    // ---- queries, turned so that rows lie in lanes; inside Tile.
 
     const S* key_at(int64_t key) const {
         return (const S*)call.key.data + rows.batch * call.key.batch +
@@ -27,7 +27,7 @@
                         V block[W];
                         for (int i = 0; i < W; i++)
                             __builtin_memcpy(&block[i], from[i] + d, VECTOR_BYTES);
-                        transpose<T>(block);
+                        transpose<W>(block);
                         for (int i = 0; i < W; i++)
                             store<T>((T*)query_pairs + ((d / 2 + i) * MV + v) * W, block[i]);
                     }
@@ -44,7 +44,7 @@
                 for (; d + W <= call.head_dim; d += W) {
                     V block[W];
                     for (int i = 0; i < W; i++) block[i] = load_widened(from[i] + d) * scale;
-                    transpose<T>(block);
+                    transpose<W>(block);
                     for (int i = 0; i < W; i++) store<T>(query + ((d + i) * MV + v) * W, block[i]);
                 }
             for (; d < call.head_dim; d++)
@@ -61,56 +61,4 @@
             __builtin_memcpy(&x, from, sizeof x);
             return E::widen(x);
         }
-    }
-
-    // Lay the block of an overlay beside the cells, (count, lanes); `widen` makes a lane of a number.
-    template <class X, class Y, class Widen>
-    void load_overlay(const Overlay& over, const X* (Tile::*row)(int) const, int64_t key, int count,
-                      Y* to, Widen widen) {
-        bool alike = true;
-        const X* from[MQ];
-        for (int i = 0; i < MQ; i++) {
-            from[i] = (this->*row)(i) + key * over.key;
-            alike = alike && from[i] == from[0];
-        }
-        typedef Y Lanes __attribute__((vector_size(VECTOR_BYTES)));
-        for (int v = 0; v < MV; v++) {
-            int j = 0;
-            if (alike) {
-                for (; j < count; j++) {
-                    const Lanes all = widen(from[0][j * over.key]) - Lanes{};
-                    *(Lanes*)(to + (j * MV + v) * W) = all;
-                }
-            } else if (over.key == 1) {
-                typedef X Few __attribute__((vector_size(W * sizeof(X))));
-                for (; j + W <= count; j += W) {
-                    V block[W];
-                    for (int i = 0; i < W; i++) {
-                        Few some;
-                        __builtin_memcpy(&some, from[v * W + i] + j, sizeof some);
-                        block[i] = (V)widen(__builtin_convertvector(some, Lanes));
-                    }
-                    transpose<T>(block);
-                    for (int i = 0; i < W; i++) store<T>((T*)to + ((j + i) * MV + v) * W, block[i]);
-                }
-            }
-            for (; j < count; j++)
-                for (int i = 0; i < W; i++)
-                    to[(j * MV + v) * W + i] = widen(from[v * W + i][j * over.key]);
-        }
-    }
-
-    // Whether the mask shows none of these keys to any row.
-    bool mask_hides(int64_t key, int count) const {
-        for (int i = 0; i < rows.count; i++) {
-            const uint8_t* from = mask_row(i) + key * call.mask.key;
-            uint8_t any_shown = 0;
-            if (call.mask.key == 1)
-                for (int j = 0; j < count; j++) any_shown |= from[j];
-            else
-                for (int j = 0; j < count; j++) any_shown |= from[j * call.mask.key];
-            if (any_shown) return false;
-            if (call.mask.row == 0 && call.mask.head == 0) break;  // all rows share it
-        }
-        return true;
     }

@@ -91,7 +91,7 @@ static inline void dot_lane_pairs(const uint32_t* __restrict query, const uint16
             __builtin_memcpy(&block[j], key + j * row + d, 64);
             __builtin_prefetch(key + (j + AHEAD) * row + d, 0, 2);
         }
-        transpose<float>(block);
+        transpose<lanes<float>()>(block);
 #pragma GCC unroll 16
         for (int j = 0; j < 16; j++)
 #pragma GCC unroll 8
@@ -109,7 +109,7 @@ static inline void dot_lane_pairs(const uint32_t* __restrict query, const uint16
 #pragma GCC unroll 16
     for (int j = 0; j < 16; j++)
         turned[j] = (j < ROWS && j < rows ? sum[j < ROWS ? j : 0] : sum[0]) * scale;
-    transpose<float>(turned);
+    transpose<lanes<float>()>(turned);
     f32v most = largest[0];
 #pragma GCC unroll 16
     for (int j = 0; j < 16; j++) {
@@ -227,7 +227,7 @@ static inline void blend_lane_pairs(const uint32_t* __restrict weights, const ui
     }
     f32v turned[16];
     for (int r = 0; r < 16; r++) turned[r] = r < ROWS && r < rows ? sum[r < ROWS ? r : 0] : sum[0];
-    transpose<float>(turned);
+    transpose<lanes<float>()>(turned);
     for (int i = 0; i < 16; i++) {
         float* at = acc + i * 16;
         store<float>(at, fma(load<float>(at), keep, turned[i]));

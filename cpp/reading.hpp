@@ -1,6 +1,7 @@
     // ---- a block of keys and of values, read where they lie or widened; inside Tile.
 
-    // The products of a block's keys with the tile's rows, and each row's largest.
+    // The products of a block's keys with the tile's rows, and each row's largest. What no row of a
+    // vector sees may be anything, until `hide` has been there.
     void multiply(int64_t low, int count, T* here, V* largest) {
 #if defined(__AVX512BF16__)
         if constexpr (E::PAIRS) {
@@ -35,7 +36,8 @@
         if (is_thin() && dim == 1)
             products_of_few<T>(query, from, row, call.head_dim, count, rows.count, here, largest);
         else
-            products<T, MV, STEP>(query, from, row, dim, call.head_dim, count, here, largest);
+            products<T, MV, STEP>(query, from, row, dim, call.head_dim, shared_keys(low, count),
+                                  count, here, largest);
     }
 
     // Where the numbers of key `low` stand widened, in what is kept; a block is widened but once.
@@ -86,7 +88,8 @@
         if (is_thin() && dim == 1)
             blend_of_few<T>(here, from, row, call.value_dim, count, rows.count, keep, state.acc);
         else
-            blend<T, MV, STEP>(here, from, row, dim, call.value_dim, count, keep, state.acc);
+            blend<T, MV, STEP>(here, from, row, dim, call.value_dim, shared_keys(low, count), count,
+                               keep, state.acc);
     }
 
 #if defined(__AVX512BF16__)

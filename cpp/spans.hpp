@@ -4,7 +4,7 @@
         const int64_t offset = call.q_offset ? call.q_offset[rows.batch] : 0;
         const int64_t valid = call.kv_lens ? call.kv_lens[rows.batch] : call.kv_len;
         first = call.kv_len;
-        last = 0;
+        last = early_last = 0;
         for (int i = 0; i < MQ; i++) {
             const int64_t position = rows.query[lane(i)] + offset;
             int64_t low = 0, high = valid;
@@ -20,24 +20,24 @@
             if (low < high) {
                 if (low < first) first = low;
                 if (high > last) last = high;
+                if (i < MQ - W && high > early_last) early_last = high;
             }
         }
         if (first > last) first = last;
     }
 
+    // How many of these keys, from the first, any row but the last vector's may see.
+    int shared_keys(int64_t low, int count) const {
+        if (MV == 1 || early_last >= low + count) return count;
+        return early_last > low ? (int)(early_last - low) : 0;
+    }
+
     bool row_sees(int i, int64_t key) const {
         if (key < start[i] || key >= stop[i]) return false;
-        if (call.mask.data && !mask_row(i)[key * call.mask.key]) return false;
+        if (call.mask.data && !mask_row[i][key * call.mask.key]) return false;
         if (call.bias.data) {
-            const T b = bias_row(i)[key * call.bias.key];
+            const T b = bias_row[i][key * call.bias.key];
             if (b == -__builtin_inf()) return false;
         }
         return true;
     }
-
-    int64_t at(const Overlay& over, int i) const {
-        return over.entry[rows.batch] * over.stride + rows.head[lane(i)] * over.head +
-               rows.query[lane(i)] * over.row;
-    }
-    const uint8_t* mask_row(int i) const { return (const uint8_t*)call.mask.data + at(call.mask, i); }
-    const T* bias_row(int i) const { return (const T*)call.bias.data + at(call.bias, i); }

@@ -23,7 +23,7 @@ static inline void dot_lanes(const T* __restrict query, const T* __restrict key,
             block[j] = load_unaligned<T>(key + j * row + d);
             __builtin_prefetch(key + (j + AHEAD) * row + d, 0, 3);
         }
-        transpose<T>(block);
+        transpose<W>(block);
 #pragma GCC unroll 16
         for (int j = 0; j < W; j++)
 #pragma GCC unroll 8
@@ -39,7 +39,7 @@ static inline void dot_lanes(const T* __restrict query, const T* __restrict key,
     V turned[W];
 #pragma GCC unroll 16
     for (int j = 0; j < W; j++) turned[j] = j < ROWS && j < rows ? sum[j < ROWS ? j : 0] : sum[0];
-    transpose<T>(turned);
+    transpose<W>(turned);
     V most = largest[0];
 #pragma GCC unroll 16
     for (int j = 0; j < W; j++) {
@@ -62,7 +62,8 @@ static void products_of_few(const T* query, const T* key, int64_t row, int64_t d
         else dot_lanes<T, 8>(query, from, row, dim, rows, to, largest);
     }
     if (j < count)
-        products<T, 1, 1>(query, key + j * row, row, 1, dim, count - j, cells + j * W, largest);
+        products<T, 1, 1>(query, key + j * row, row, 1, dim, count - j, count - j, cells + j * W,
+                          largest);
 }
 
 // The blocks' sums of DIMS vectors of dims for ROWS rows, from zero, into sums (rows, DIMS * W).
@@ -111,7 +112,7 @@ static inline void blend_some(const T* cells, const T* value, int64_t row, int c
     for (int d = 0; d < DIMS; d++) {
         V turned[W];
         for (int r = 0; r < W; r++) turned[r] = r < rows && r < 8 ? sum[r][d] : sum[0][d];
-        transpose<T>(turned);
+        transpose<W>(turned);
         for (int i = 0; i < W; i++) {
             T* at = acc + (d * W + i) * W;
             store<T>(at, fma(load<T>(at), keep, turned[i]));
@@ -128,5 +129,5 @@ static void blend_of_few(const T* cells, const T* value, int64_t row, int64_t di
         blend_some<T, 4>(cells, value + d, row, count, rows, *keep, acc + d * W);
     for (; d + W <= dim; d += W)
         blend_some<T, 1>(cells, value + d, row, count, rows, *keep, acc + d * W);
-    if (d < dim) blend<T, 1, 1>(cells, value + d, row, 1, dim - d, count, keep, acc + d * W);
+    if (d < dim) blend<T, 1, 1>(cells, value + d, row, 1, dim - d, count, count, keep, acc + d * W);
 }

@@ -55,17 +55,21 @@ template <class E, int MV, int STEP> struct Tile {
     const Call& call;
     const Rows& rows;
     int64_t start[MQ], stop[MQ], first, last;
+    int64_t early_last;  // where the keys end that any row but the last vector's sees
     T* query;                // (head_dim, lanes), scaled where that is safe
     T *cells, *strip, *peak;  // scores, then exp(score - row_max), of a block; of all; row_max then
     T *keys, *values;        // a block, widened
     uint32_t *query_pairs, *weight_pairs, *value_pairs;  // where dots take pairs
     uint16_t* plain;         // a block of keys or values, copied
-    T *bias, *special, *shares;  // shares: (groups, then bins; lanes), then what rounding took
+    T *special, *shares;  // shares: (groups, then bins; lanes), then what rounding took
     Kept* kept;              // and what is kept of that head, where tiles share it:
     uint8_t* ready;          // blocks that are widened
     T *kept_keys, *kept_values;
     uint32_t* kept_pairs;
-    I* shows;  // -1 where the mask shows
+    uint8_t* shows;  // not 0 where the mask shows
+    const uint8_t* mask_row[MQ];  // what each lane's row has of the overlays
+    const T* bias_row[MQ];
+    bool mask_alike = false, bias_alike = false;
     T *block_tops, *block_sums;  // of each row and BAND keys, relative to `peak`
     T *query_grad, *grad_lanes, *query_rows, *grad_rows, *flow, *capped, *wide_keys;
     State<T> whole, part;
@@ -95,8 +99,7 @@ template <class E, int MV, int STEP> struct Tile {
         const int64_t wider = call.head_dim > call.value_dim ? call.head_dim : call.value_dim;
         plain = room.take<uint16_t>(E::PAIRS ? BLOCK * wider : 0);
         cells = room.take<T>(BLOCK * MQ);
-        bias = room.take<T>(call.bias.data ? BLOCK * MQ : 0);
-        shows = room.take<I>(call.mask.data ? BLOCK * MQ : 0);
+        shows = room.take<uint8_t>(call.mask.data ? BLOCK * MQ : 0);
         keys = room.take<T>(E::IN_PLACE || E::PAIRS ? 0 : BLOCK * call.head_dim);
         values = room.take<T>(BLOCK * call.value_dim);
         special = room.take<T>(call.value_dim * MQ);
@@ -129,6 +132,7 @@ template <class E, int MV, int STEP> struct Tile {
 
 #include "spans.hpp"
 #include "loading.hpp"
+#include "overlays.hpp"
 #include "reading.hpp"
 
     // ---- one chunk of keys
@@ -177,13 +181,13 @@ template <class E, int MV, int STEP> struct Tile {
         for (int v = 0; v < MV; v++) largest[v] = splat(-(T)__builtin_inf());
         multiply(low, count, here, largest);
         if (scale_later || call.softcap > 0) shape_scores(here, count);
-        if (hides_some(low, count) || call.bias.data || scale_later || call.softcap > 0)
+        if (scale_later || call.softcap > 0 || overlays(low, count))
             hide(low, count, here, largest, state);
         else
             for (int v = 0; v < MV; v++) *(M*)(state.seen + v * W) = M{} - 1;
         if (call.top) find_top(low, count, here, largest, state);
         V keep[MV];
-        weigh(count, here, largest, state, keep);
+        weigh(low, count, here, largest, state, keep);
         if (keeps_strip)
             for (int v = 0; v < MV; v++)
                 store<T>(peak + block / BLOCK * MQ + v * W, load<T>(state.row_max + v * W));
@@ -222,62 +226,19 @@ template <class E, int MV, int STEP> struct Tile {
         }
     }
 
-    bool hides_some(int64_t low, int count) const {
-        if (call.mask.data) return true;
-        for (int i = 0; i < MQ; i++)
-            if (start[i] > low || stop[i] < low + count) return true;
-        return false;
-    }
-
-    // Add the bias, set what a row does not see to -inf, and find each row's largest score again.
-    void hide(int64_t low, int count, T* here, V* largest, State<T>& state) {
-        alignas(VECTOR_BYTES) I from[MQ], to[MQ];
-        for (int i = 0; i < MQ; i++) {
-            const int64_t a = start[i] - low, b = stop[i] - low;
-            from[i] = (I)(a < 0 ? 0 : a > count ? count : a);
-            to[i] = (I)(b < 0 ? 0 : b > count ? count : b);
-        }
-        if (call.mask.data)
-            load_overlay(call.mask, &Tile::mask_row, low, count, shows,
-                         [](auto x) { return -x; });
-        if (call.bias.data)
-            load_overlay(call.bias, &Tile::bias_row, low, count, bias, [](auto x) { return x; });
-        const V hidden = splat(-(T)__builtin_inf());
-        for (int v = 0; v < MV; v++) {
-            const M begin = *(const M*)(from + v * W), end = *(const M*)(to + v * W);
-            M seen = *(const M*)(state.seen + v * W);
-            V most = hidden;
-            for (int j = 0; j < count; j++) {
-                const int64_t cell = ((int64_t)j * MV + v) * W;
-                V x = load<T>(here + cell);
-                M sees = (begin <= (I)j) & (end > (I)j);
-                if (call.mask.data) sees &= (M)(*(const M*)(shows + cell) != 0);
-                if (call.bias.data) {
-                    const V b = load<T>(bias + cell);
-                    x += b;
-                    sees &= (M)(b != hidden);  // NaN is no -inf
-                }
-                x = sees ? x : hidden;
-                seen |= sees;
-                store<T>(here + cell, x);
-                most = larger(most, x);
-            }
-            *(M*)(state.seen + v * W) = seen;
-            largest[v] = most;
-        }
-    }
-
     // Turn scores into exp(score - row_max), and bring the state to the new row_max.
-    void weigh(int count, T* here, const V* largest, State<T>& state, V* keep) {
+    void weigh(int64_t low, int count, T* here, const V* largest, State<T>& state, V* keep) {
         const V lowest = splat(Of<T>::LOWEST), deep = splat(Of<T>::NOTHING);
+        const int shared = shared_keys(low, count);
         for (int v = 0; v < MV; v++) {
+            const int some = v + 1 < MV ? shared : count;
             const V before = load<T>(state.row_max + v * W);
             const V now = larger(before, largest[v]);
             const V shift = larger(lowest, now);  // -inf - -inf would be NaN
             keep[v] = exp_of<T>(before - shift);
             V sum = V{}, heat = V{};
             if (call.entropy)
-                for (int j = 0; j < count; j++) {
+                for (int j = 0; j < some; j++) {
                     T* cell = here + (j * MV + v) * W;
                     const V x = load<T>(cell) - shift;
                     const V p = exp_of<T>(x);
@@ -286,12 +247,13 @@ template <class E, int MV, int STEP> struct Tile {
                     store<T>(cell, p);
                 }
             else
-                for (int j = 0; j < count; j++) {
+                for (int j = 0; j < some; j++) {
                     T* cell = here + (j * MV + v) * W;
                     const V p = exp_of<T>(load<T>(cell) - shift);
                     sum += p;
                     store<T>(cell, p);
                 }
+            for (int j = some; j < count; j++) store<T>(here + (j * MV + v) * W, V{});
             const V row_sum = load<T>(state.row_sum + v * W);
             if (call.entropy) {
                 const V moved = larger(deep, before - shift);
@@ -320,6 +282,7 @@ template <class E, int MV, int STEP> struct Tile {
             __builtin_memset(ready, 0, call.kept_keys / BLOCK + 1);
         }
         find_spans();
+        find_overlays();
         load_query();
     }
 

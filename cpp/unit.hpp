@@ -24,6 +24,7 @@ typedef float f32v __attribute__((vector_size(VECTOR_BYTES)));
 typedef double f64v __attribute__((vector_size(VECTOR_BYTES)));
 typedef int32_t i32v __attribute__((vector_size(VECTOR_BYTES)));
 typedef int64_t i64v __attribute__((vector_size(VECTOR_BYTES)));
+typedef uint8_t u8v __attribute__((vector_size(VECTOR_BYTES)));
 typedef int32_t i32u __attribute__((vector_size(VECTOR_BYTES), aligned(4)));
 
 #if VECTOR_BYTES == 64

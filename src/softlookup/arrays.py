@@ -40,6 +40,8 @@ def cast_finite(array: Array, dtype: np.dtype[Any]) -> Array:
 
 def without_repeats(array: Array) -> Array:
     """Return `array` with every axis that only repeats (stride 0) cut to size 1, sharing memory."""
+    if 0 not in array.strides:
+        return array
     return array[
         tuple(
             slice(0, 1) if stride == 0 and size else slice(None)

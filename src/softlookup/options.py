@@ -144,9 +144,13 @@ def lay_over(array: Array, argument: str, full: tuple[int, ...], plain: bool) ->
         array = array[..., None, :, :]
     array = without_repeats(array)
     lead, batch_shape = array.shape[:-3], full[:-2] if plain else full[:-3]
-    own = np.arange(prod(lead), dtype=np.int64).reshape(lead)
-    entry = np.broadcast_to(own, batch_shape).reshape(-1)
-    return Overlay(array.reshape(own.size, *array.shape[-3:]), entry, given)
+    count = prod(lead)
+    if count == 1:
+        entry = np.zeros(prod(batch_shape), np.int64)
+    else:
+        own = np.arange(count, dtype=np.int64).reshape(lead)
+        entry = np.broadcast_to(own, batch_shape).reshape(-1)
+    return Overlay(array.reshape(count, *array.shape[-3:]), entry, given)
 
 
 def check_mask(mask: Any) -> BoolArray:
