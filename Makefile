@@ -23,7 +23,7 @@ MISSING = $(if $(NEW),$(shell sh tools/environment.sh missing $(PYTHON)))
 
 ON_PORT := $(if $(filter command,$(origin PORT)),--port $(PORT))
 
-.PHONY: help setup show test test-all test-isa test-asan browser models roam fmt lint imports types web web-check docs picture bench clean
+.PHONY: help setup show test test-all test-isa test-asan browser models notebooks roam fmt lint imports types web web-check docs picture bench clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -88,6 +88,8 @@ $(MADE)/models: pyproject.toml $(MADE)/python
 	@touch $@
 
 models: $(MADE)/models  ## torch, transformers and two small models, for the tests that run them
+
+notebooks: $(MADE)/with-notebook-test  ## JupyterLab, marimo and nbconvert, for the tests that open them
 
 roam: $(MADE)/with-test  ## properties with fresh random examples, many of them
 	@HYPOTHESIS_PROFILE=roam $(PYTEST) tests/properties $(ARGS)

@@ -19,6 +19,7 @@ from softlookup.weightmap import WeightMap
 
 if TYPE_CHECKING:
     from softlookup.captures import Capture, load
+    from softlookup.integrations.watching import watch
     from softlookup.viewer import export_html, show
 
 __version__ = "0.1.0"
@@ -34,9 +35,16 @@ __all__ = [
     "export_html",
     "load",
     "show",
+    "watch",
 ]
 
-_LATER = {"Capture": "captures", "load": "captures", "show": "viewer", "export_html": "viewer"}
+_LATER = {
+    "Capture": "captures",
+    "load": "captures",
+    "show": "viewer",
+    "export_html": "viewer",
+    "watch": "integrations.watching",
+}
 
 
 def __getattr__(name: str) -> Any:

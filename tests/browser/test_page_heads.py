@@ -119,7 +119,7 @@ def test_by_keyboard_alone(open_page):
     assert page.hash()["cmp"] == "1.2"
     page.press("v")
     assert page.hash()["v"] == "steps"
-    assert page.text("#ledger-title") == "What token d reads, step by step"
+    assert page.text("#ledger-title") == "What token d reads, step by step, in layer 1, head 1"
     page.press("v", "?")
     assert "In the view of heads" in page.text("dialog.help")
 
@@ -135,7 +135,7 @@ def test_a_picked_token_is_marked_and_read_in_every_thumbnail(open_page):
         for head in range(3):
             weights = capture.trace([4], head=head, layer=stage).weights[0]
             shown = page.text(f".thumb[data-arg='{stage}.{head}'] .most").split()
-            assert shown == ["abcdef"[np.argmax(weights)], f"{weights.max():.3f}"[:4]]
+            assert shown == ["abcdef"[np.argmax(weights)], f"{weights.max():.2f}"]
             name = page.page.get_attribute(f".thumb[data-arg='{stage}.{head}']", "aria-label")
             assert f"layer {stage}, head {head}: mean entropy" in name
             assert f"first-token share {first_share(capture, stage, head):.3f}" in name

@@ -8,11 +8,24 @@ from heads_page import small
 
 import softlookup as sl
 from captured import two_stacks
+from softlookup.captures import Axis, Capture, Layer
 from softlookup.tokens import readable
 
 pytestmark = pytest.mark.browser
 
 WIDTHS = "() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+DARKEST = """(canvas, rows) => {
+  const { width, height } = canvas;
+  const copy = new OffscreenCanvas(width, height);
+  const pen = copy.getContext("2d", { willReadFrequently: true });
+  pen.drawImage(canvas, 0, 0);
+  return Array.from({ length: rows }, (_, row) => {
+    const { data } = pen.getImageData(0, Math.round(((row + 0.5) * height) / rows), width, 1);
+    const shades = data.filter((_, i) => i % 4 < 3);
+    return Math.min(...Array.from({ length: width }, (_, x) =>
+      shades[3 * x] + shades[3 * x + 1] + shades[3 * x + 2]));
+  });
+}"""
 DEEP = "v=heads&L=0&h=1&q=4&k=2"
 
 
@@ -49,6 +62,23 @@ def test_a_right_to_left_text_keeps_its_order(open_page):
     heads.hover(page, 1, 3)
     parts = page.page.locator("#pair .formula bdi").all_inner_texts()
     assert parts == ["“ב”", "“ג”"]
+
+
+def test_rows_of_padding_are_paled_and_set_no_colours(open_page):
+    numbers = np.random.default_rng(5).standard_normal((3, 1, 6, 4))
+    numbers[0, :, 4:] *= 9
+    axis = (Axis(tuple("abcdef"), None, ((4, 6),)),)
+    capture = Capture("padded", (Layer(sl.Lookup(*numbers), axis, axis),))
+    weights = capture.layers[0].look.weights()[0]
+    assert weights[4:].max() > weights[:4].max() + 0.01
+    page = open_page(capture, hash="v=heads&L=0&h=0", color_scheme="light")
+    assert f"{weights[:4].max():.3f}" in page.text(".heat-legend")
+    darkest = [
+        min(sum(heads.pixel(page, row, key)) for key in range(6)) for row in range(6)
+    ]  # fmt: skip
+    assert max(darkest[:4]) < min(darkest[4:])
+    shades = page.page.locator(".thumb canvas").evaluate(DARKEST, 6)
+    assert max(shades[:4]) < min(shades[4:])
 
 
 def test_hostile_addresses_open_what_there_is(open_page):

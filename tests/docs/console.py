@@ -29,7 +29,12 @@ class Step:
 
 def documents():
     """Return the Markdown files that a reader may copy from."""
-    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *pages()]
+
+
+def pages():
+    """Return the pages of the documentation, recipes among them."""
+    return [*sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/recipes").glob("*.md"))]
 
 
 def steps(block):

@@ -4,7 +4,7 @@ import re
 
 import pytest
 import typer
-from console import ROOT
+from console import ROOT, pages
 
 import softlookup
 from softlookup.cli.commands import app
@@ -42,9 +42,10 @@ def test_the_api_page_has_every_public_name(name):
 
 
 def test_every_page_is_reachable():
-    index = text("docs/index.md")
-    for page in (ROOT / "docs").glob("*.md"):
+    for page in pages():
+        index = (page.parent / "index.md").read_text(encoding="utf-8")
         assert page.stem == "index" or re.search(rf"^{page.stem}$", index, re.MULTILINE), page
+    assert re.search(r"^recipes/index$", text("docs/index.md"), re.MULTILINE)
 
 
 def test_the_page_of_commands_has_every_command_and_option():
@@ -60,7 +61,7 @@ def test_the_page_of_commands_has_every_command_and_option():
 
 
 def test_links_between_pages_lead_somewhere():
-    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+    for page in [*ROOT.glob("*.md"), *pages()]:
         for target in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8")):
             if not target.startswith("http"):
                 assert (page.parent / target).exists(), f"{page.name}: {target}"

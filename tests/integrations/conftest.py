@@ -13,6 +13,20 @@ from every_backend import backend, pytest_pyfunc_call  # noqa: F401
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before any library reads it: nothing is fetched
 
 
+@pytest.fixture(scope="session", autouse=True)
+def one_thread_a_worker():
+    """The workers share the cores; tiny tensors on several threads are many times slower."""
+    try:
+        import torch
+    except ImportError:
+        yield
+        return
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
 @pytest.fixture(scope="session")
 def minilm():
     from softlookup.integrations.models import load_model

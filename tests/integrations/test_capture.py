@@ -156,9 +156,7 @@ def test_one_token_sees_itself():
 def recorded(module, *arrays, **options):
     """Return what one call leaves behind, without a model around it."""
     recorder = recording.Recorder(recording.Places({}))
-    token = recording._RECORDER.set(recorder)
-    out, _ = recording.forward(module, *arrays, **options)
-    recording._RECORDER.reset(token)
+    out, _ = recorder.answer(module, *arrays, **options)
     return recorder.records[0].look, out
 
 
@@ -199,7 +197,6 @@ def test_the_setting_comes_back_even_after_a_failure(setting):
     with pytest.raises(ValueError, match="heads"):
         capture(model, inputs_for(model), heads=[4])
     assert {config._attn_implementation for config in configs} == {setting}
-    assert recording._RECORDER.get() is None
 
 
 def test_a_model_of_models_keeps_each_ones_setting():

@@ -94,14 +94,18 @@ def test_refusals(name):
 def test_what_shapes_scores_in_unknown_ways_is_refused(others, fragments):
     q = torch.ones(1, 4, 3, 2)
     with pytest.raises(OptionError) as refused:
-        recording.forward(torch.nn.Identity(), q, q, q, None, **others)
+        recording.Recorder(recording.Places({})).answer(
+            torch.nn.Identity(), q, q, q, None, **others
+        )
     for fragment in fragments:
         assert fragment in str(refused.value)
 
 
 def test_what_is_none_is_not_unknown():
     q = torch.ones(1, 4, 3, 2)
-    out, weights = recording.forward(torch.nn.Identity(), q, q, q, None, indices=None)
+    out, weights = recording.Recorder(recording.Places({})).answer(
+        torch.nn.Identity(), q, q, q, None, indices=None
+    )
     assert (out.shape, weights) == ((1, 3, 4, 2), None)
 
 

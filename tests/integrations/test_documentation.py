@@ -1,26 +1,23 @@
-"""The page on models: its examples that need a model run, and print what it says."""
-
-import doctest
-import re
-from pathlib import Path
+"""README and the pages on models: their examples run, and print what the page says."""
 
 import pytest
+
+from documented import ROOT, run_examples
 
 pytest.importorskip("transformers", reason="models (make models installs what they need)")
 pytest.importorskip("torch", reason="models (make models installs what they need)")
 
 pytestmark = pytest.mark.models
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "models.md"
+PAGES = {  # and how many examples there are at least
+    "README.md": 9,
+    "docs/models.md": 8,
+    "docs/torch.md": 15,
+    "docs/watch.md": 12,
+    "docs/watched.md": 7,
+}
 
 
-def test_its_examples_run(minilm, tmp_path, monkeypatch):
+@pytest.mark.parametrize("page", PAGES)
+def test_its_examples_run(page, minilm, tmp_path, monkeypatch):  # the model has to be there
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(
-        r"^```py\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
-    )
-    assert blocks
-    runner = doctest.DocTestRunner(verbose=False)
-    for block in blocks:
-        test = doctest.DocTestParser().get_doctest(block, {}, PAGE.name, str(PAGE), 0)
-        assert runner.run(test) == (0, len(test.examples))
-    assert (tmp_path / "run.safetensors").is_file()
+    run_examples(ROOT / page, PAGES[page])

@@ -88,17 +88,39 @@ def test_what_shapes_the_scores_is_kept_as_it_is():
             if getattr(problem, name) is not None and getattr(problem, name) is not False
         }
     assert shaping == {
-        "bert": set(), "gpt2": {"causal"}, "llama": {"causal"}, "mistral": {"mask"},
-        "gemma2": {"mask", "softcap"}, "gpt_oss": {"mask", "sinks"}, "t5": {"bias"},
-        "whisper": set(),
+        "bert": set(), "distilbert": set(), "modernbert": set(), "vit": set(), "bart": set(),
+        "whisper": set(), "t5": {"bias"}, "gpt2": {"causal"}, "llama": {"causal"},
+        "qwen3": {"causal"}, "deepseek_v3": {"causal"}, "clip_text": {"causal"},
+        "opt": {"causal"}, "gpt_neox": {"causal"},
+        "mistral": {"mask"}, "gemma3": {"mask"}, "llama4": {"mask"}, "phi3": {"mask"},
+        "gemma2": {"mask", "softcap"}, "gpt_oss": {"mask", "sinks"},
     }  # fmt: skip
 
 
-def test_a_window_is_kept_as_what_the_model_masks():
-    model = build(FAMILIES["mistral"])
-    trace = capture(model, inputs_for(model)).trace(layer=1)
-    back = np.arange(7)[:, None] - np.arange(7)
-    np.testing.assert_array_equal(trace.visible, (back >= 0) & (back < 3))
+BACK = np.arange(7)[:, None] - np.arange(7)
+CHUNK = np.arange(7) // 4
+HIDING = {
+    "mistral": (1, (BACK >= 0) & (BACK < 3)),
+    "qwen3": (1, (BACK >= 0) & (BACK < 3)),
+    "gemma3": (0, (BACK >= 0) & (BACK < 3)),
+    "llama4": (0, (BACK >= 0) & (CHUNK[:, None] == CHUNK)),
+    "modernbert": (1, np.abs(BACK) <= 2),
+}
+
+
+@pytest.mark.parametrize("family", HIDING)
+def test_windows_and_chunks_are_kept_as_what_the_model_masks(family):
+    layer, seen = HIDING[family]
+    model = build(FAMILIES[family])
+    made = capture(model, inputs_for(model))
+    np.testing.assert_array_equal(made.trace(layer=layer).visible, seen)
+    assert not np.array_equal(made.trace(layer=1 - layer).visible, seen) or family == "mistral"
+
+
+def test_values_may_be_shorter_than_keys():
+    model = build(FAMILIES["deepseek_v3"])
+    problem = capture(model, inputs_for(model)).lookup(0).problem
+    assert (problem.head_dim, problem.value_dim) == (10, 6)
 
 
 def test_learned_sinks_take_their_share():

@@ -19,7 +19,7 @@ from softlookup import Capture, Lookup, errors
 from softlookup.captures import Layer, label
 from softlookup.shelf import find, given
 from softlookup.tokens import readable
-from softlookup.viewer import export
+from softlookup.viewer import export, inlined, packed
 from softlookup.viewer.bundle import page_script
 from softlookup.viewer.excerpt import choose
 
@@ -331,12 +331,12 @@ def test_arrays_that_differ_in_one_number_are_two():
     second[0, 3, 501] = 1e-30
     negative[0, 3, 501] = -0.0
     for strided in (first, np.asfortranarray(first), first[:, ::1]):
-        assert export._bytes_once([first, strided]) == first.nbytes
-    assert export._bytes_once([first, second, negative, first[:, :0]]) == 3 * first.nbytes
-    assert export._bytes_once([first, first.reshape(7, 1, 1000)]) == 2 * first.nbytes
+        assert packed._bytes_once([first, strided]) == first.nbytes
+    assert packed._bytes_once([first, second, negative, first[:, :0]]) == 3 * first.nbytes
+    assert packed._bytes_once([first, first.reshape(7, 1, 1000)]) == 2 * first.nbytes
     square = np.zeros((99, 99), np.float32)
     square[3, 1] = 1
-    assert export._bytes_once([square, square.T]) == 2 * square.nbytes, "one memory, two arrays"
+    assert packed._bytes_once([square, square.T]) == 2 * square.nbytes, "one memory, two arrays"
 
 
 # Writing
@@ -393,6 +393,6 @@ def test_a_place_that_cannot_be_written(tmp_path, name, words):
 
 @pytest.mark.parametrize("script", ["a</SCRIPT >", "a<!--b"])
 def test_a_script_that_would_end_its_element_is_refused(monkeypatch, script):
-    monkeypatch.setattr(export, "page_script", script.encode)
+    monkeypatch.setattr(inlined, "page_script", script.encode)
     with pytest.raises(errors.ViewError, match="a script that can stand inside a page"):
         export.prepare(find("lesson"))

@@ -56,17 +56,22 @@ export function errands(page) {
     ...profileErrands(page),
     help: () => openHelp(dialogs.help, state().view),
     copy: () => copyShown(page),
-    link: () =>
-      void copy(
-        page,
-        `The link is copied. It holds the place${
-          fitsHash(state())
-            ? " and the changed numbers"
-            : "; the changed numbers are too many for a link"
-        }. ${state().inFile ? "" : PASTE}`.trim(),
-        location.href,
-      ),
+    link: () => copyLink(page),
   };
+}
+
+/** @param {Page} page */
+function copyLink(page) {
+  const now = page.state();
+  if (now.inCell) {
+    page.update({ notice: "A cell has no address to copy: sl.show(…, port=0) opens a page that has." });
+    return;
+  }
+  const holds = fitsHash(now)
+    ? " and the changed numbers"
+    : "; the changed numbers are too many for a link";
+  const done = `The link is copied. It holds the place${holds}. ${now.inFile ? "" : PASTE}`;
+  void copy(page, done.trim(), location.href);
 }
 
 /**

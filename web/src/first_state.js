@@ -29,6 +29,8 @@ export function firstState(capture, lesson, hash) {
     notice: "",
     offline: null,
     inFile: false,
+    inCell: false,
+    waits: "",
     room: 1280,
     tall: 900,
     going: false,

@@ -20,7 +20,7 @@ const COPIED = {
 };
 
 /** @param {State} state */
-export function header({ info, capture, view, inFile }) {
+export function header({ info, capture, view, inFile, inCell }) {
   const act = (
     /** @type {string} */ name,
     /** @type {string} */ text,
@@ -36,7 +36,7 @@ export function header({ info, capture, view, inFile }) {
       { class: "acts" },
       (info.source !== "lesson" || view !== "steps") && views(view, hasTable(capture) && !inFile),
       act("copy", "copy", COPIED[view] ?? "copy the ledger as text"),
-      act("link", "link", "copy a link to this place"),
+      !inCell && act("link", "link", "copy a link to this place"),
       act("help", "?", "all keys"),
     ),
   );
@@ -102,11 +102,16 @@ function views(view, table) {
   );
 }
 
-/** What was just done, and what stands in the way.  @param {State} state */
-export function notices({ notice, offline }) {
+/**
+ * What was just done, and what stands in the way: once, where the line of a cell says it already.
+ * @param {State} state
+ */
+export function notices({ notice, offline, waits }) {
+  const isSaid = offline !== null && waits.startsWith(offline);
   return [
+    h("p", { class: "waits", role: "status", "data-key": "waits" }, waits),
     h("p", { class: "notice", role: "status", "data-key": "notice" }, notice),
-    offline
+    offline && !isSaid
       ? h(
           "div",
           { class: "offline", role: "alert", "data-key": "offline" },

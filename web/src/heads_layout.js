@@ -8,6 +8,7 @@ import { THICKNESS } from "./heat_strips.js";
  * @typedef {object} Layout
  * @property {"alone" | "beside" | "below"} name  where an opened head stands to the thumbnails
  * @property {number} thumb  pixels of a thumbnail
+ * @property {number} column  and of its column
  * @property {number} label  pixels of a layer's name
  * @property {number} names  pixels of a token's text beside the grid
  * @property {(rows: number, keys: number, sink: boolean) => number} cell
@@ -22,6 +23,8 @@ const GAP = 24;
 const LONG = 240; // keys: more, and the grid needs the whole width
 const [LEAST, MOST, MOST_BELOW] = [23, 112, 56]; // pixels of a thumbnail
 const BETWEEN = 4; // pixels
+const COLUMN = 84; // pixels of a column where the page has them: a caption is read there
+const AROUND = 290; // pixels of the page above the thumbnails, and of the line below them
 const LEAST_LABEL = 24; // its number
 const SINK_ROOM = 34;
 const LISTS = 320; // pixels of one list beside a grid
@@ -40,8 +43,9 @@ export function layoutOf(state) {
   const wanted = Math.min(132, Math.max(62, 7 * longest + 12));
   const left = overview - heads * (LEAST + BETWEEN); // a label is cut off before a thumbnail is
   const label = narrow ? LEAST_LABEL : Math.max(LEAST_LABEL, Math.min(wanted, left));
-  const most = name === "below" ? MOST_BELOW : MOST;
-  const thumb = Math.max(LEAST, Math.min(most, Math.floor((overview - label) / heads) - BETWEEN));
+  const widest = Math.floor((overview - label) / heads) - BETWEEN;
+  const most = name === "below" ? MOST_BELOW : Math.min(MOST, highest(capture.layers.length, tall));
+  const thumb = Math.max(LEAST, Math.min(most, widest));
   const names = narrow ? 74 : 96;
   const both = compare && room >= 860 ? (page - GAP) / 2 : page;
   const figure = beside ? page - OVERVIEW - GAP : both;
@@ -49,6 +53,7 @@ export function layoutOf(state) {
   return {
     name,
     thumb,
+    column: Math.max(thumb, Math.min(widest, COLUMN)),
     label,
     names,
     aside: (width) =>
@@ -61,6 +66,16 @@ export function layoutOf(state) {
           (sink ? SINK_ROOM : 0),
       ),
   };
+}
+
+/**
+ * Pixels of a thumbnail such that all layers stand in the window; no limit where they cannot.
+ * @param {number} layers
+ * @param {number} tall
+ */
+function highest(layers, tall) {
+  const high = Math.floor((tall - AROUND) / layers) - BETWEEN;
+  return high < MOST_BELOW ? Infinity : high;
 }
 
 const LEAST_GRID = 180; // pixels of a grid: a narrower page scrolls it

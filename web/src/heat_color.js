@@ -111,7 +111,7 @@ export function codeOf(weight, { low, high }) {
 }
 
 /**
- * From 0 to the largest visible weight; with `first` false, the first key that anyone sees does
+ * From 0 to the largest visible weight of rows that are no padding; with `first` false, the first key that anyone sees does
  * not count (it often takes most of the weight, and leaves the rest without contrast).
  * @param {Grid} grid
  * @param {{first?: boolean}} [options]
@@ -123,12 +123,13 @@ export function rangeOf(grid, { first = true } = {}) {
   let most = 0;
   let rest = 0;
   grid.weights.forEach((weight, i) => {
-    if (!grid.visible[i] || !(weight > rest)) return;
+    if (!grid.visible[i] || !(weight > rest) || grid.padded?.[Math.floor(i / columns)]) return;
     most = Math.max(most, weight);
     if (i % columns !== skipped) rest = weight;
   });
   const high = rest || most || 1;
-  const beyond = Math.max(most, ...(grid.sink ?? []).filter((share) => !Number.isNaN(share)));
+  const shares = (grid.sink ?? []).filter((share, r) => !Number.isNaN(share) && !grid.padded?.[r]);
+  const beyond = Math.max(most, ...shares);
   return { low: 0, high, over: beyond > high };
 }
 

@@ -191,6 +191,26 @@ export function paintGrid(canvas, grid, { cell, range, colors, ratio = screenRat
     if (isEmpty(grid, r)) paintEmpty(pen, grid, r, cell, colors, ratio);
     else if (hasNaN(grid, r)) paintNaNs(pen, grid, r, cell, colors, ratio);
   }
+  fade(pen, grid.padded, cell * ratio, colors);
+}
+
+export const FADED = 0.7; // of the paper's colour over a row that is only padding
+
+/**
+ * Rows that are only padding, paled.
+ * @param {CanvasRenderingContext2D} pen
+ * @param {boolean[] | null | undefined} padded
+ * @param {number} high  pixels of a row
+ * @param {Colors} colors
+ */
+function fade(pen, padded, high, colors) {
+  pen.fillStyle = colors.paper;
+  pen.globalAlpha = FADED;
+  padded?.forEach((isPadded, r) => {
+    const top = Math.round(r * high);
+    if (isPadded) pen.fillRect(0, top, pen.canvas.width, Math.round((r + 1) * high) - top);
+  });
+  pen.globalAlpha = 1;
 }
 
 /** @param {Grid} grid @param {number} r */
@@ -342,11 +362,12 @@ function strokeFrame(pen, [left, top, wide, high], color, width, ratio) {
  * @param {Float32Array} values
  * @param {number} rows
  * @param {number} columns
- * @param {{markRow?: number | null, colors: Colors, range: Range, cell?: number, ratio?: number}}
- *   options  `markRow` is a row of blocks; `cell` the CSS pixels of a block
+ * @param {{markRow?: number | null, padded?: boolean[] | null, colors: Colors, range: Range,
+ *   cell?: number, ratio?: number}} options  `markRow` is a row of blocks, `padded` says which of
+ *   these are only padding; `cell` are the CSS pixels of a block
  */
 export function paintThumbnail(canvas, values, rows, columns, options) {
-  const { markRow = null, colors, range, ratio = screenRatio() } = options;
+  const { markRow = null, padded = null, colors, range, ratio = screenRatio() } = options;
   const { cell = Math.max(1, Math.floor(96 / Math.max(rows, columns))) } = options;
   const pen = sized(canvas, columns * cell, rows * cell, ratio);
   const { width, height } = canvas;
@@ -361,6 +382,7 @@ export function paintThumbnail(canvas, values, rows, columns, options) {
     const size = cell * ratio;
     pen.fillRect((i % columns) * size, Math.floor(i / columns) * size, size, size);
   });
+  fade(pen, padded, cell * ratio, colors);
   if (markRow === null || markRow < 0 || markRow >= rows) return;
   const frame = /** @type {Frame} */ ([0, markRow * cell, columns * cell, cell]);
   strokeFrame(pen, frame, colors.paper, 3, ratio);

@@ -2,7 +2,7 @@
 // below the keys.
 import { h } from "./dom.js";
 import { sized } from "./heat_grid.js";
-import { alike, rounded } from "./numbers.js";
+import { alike, power } from "./numbers.js";
 
 /** @typedef {import("./heat_color.js").Colors} Colors */
 /**
@@ -92,6 +92,3 @@ export function stripLegend(name, { low, high, log, under }) {
     `: ${least} … ${alike([high])(high)}${log ? ", log scale" : ""}`,
   );
 }
-
-/** A power of ten as people write it.  @param {number} x */
-const power = (x) => (x >= 1e-3 ? String(Number(x.toPrecision(3))) : rounded(x));

@@ -83,7 +83,8 @@ const WORDS = [
   ],
   [
     "token-before share",
-    "the weight that each query gives to the token just before it, as a mean over the " + "queries",
+    "the weight that a query gives to the token just before it, as a mean over the queries that " +
+      "see two keys or more; where none is before it, that is 0",
   ],
   [
     "mean distance",
@@ -151,7 +152,7 @@ export function helpDialog() {
   const dialog = h(
     "dialog",
     { class: "help", "aria-labelledby": "help-title" },
-    h("h2", { id: "help-title", tabindex: -1, autofocus: true }, "Keys"),
+    h("h2", { id: "help-title", tabindex: -1 }, "Keys"),
     h(
       "div",
       { class: "views" },
@@ -179,6 +180,7 @@ export function openHelp(dialog, view) {
   };
   parts?.append(...all.sort((a, b) => place(a) - place(b)));
   dialog.showModal();
+  dialog.querySelector("h2")?.focus();
   dialog.scrollTop = 0;
 }
 

@@ -60,6 +60,7 @@ export function hostOf(text) {
   let file = null;
   return {
     inFile: true,
+    inCell: globalThis.location?.protocol === "about:", // a frame has no address to copy
     async call(op, args = {}) {
       file ??= openText(text);
       if (!Object.hasOwn(OPERATIONS, op))

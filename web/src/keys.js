@@ -68,6 +68,14 @@ const HEADS = {
   Escape: ["leave", ""],
 };
 
+/**
+ * What a notebook's reader presses wherever he is: save the notebook, run the cell.
+ * @param {KeyboardEvent} event
+ */
+export const isForNotebook = ({ key, ctrlKey, metaKey, altKey }) =>
+  (key.toLowerCase() === "s" && (ctrlKey || metaKey) && !altKey) ||
+  (key === "Enter" && (ctrlKey || metaKey || altKey));
+
 /** Groups of which Tab reaches one button and the arrow keys the others. */
 export const ROVING = ".choice, .reads";
 

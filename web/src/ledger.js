@@ -30,7 +30,9 @@ import { columnsOf, ledgerRows, rowNote, stepName } from "./steps.js";
  */
 export function ledgerPart(scene, lights, { whole = false } = {}) {
   const { state, tokens, record } = scene;
-  const where = whole ? `, in ${headName(state.capture, state)}` : "";
+  const { layers } = state.capture;
+  const isOne = layers.length === 1 && layers[0].heads.length === 1;
+  const where = whole || !isOne ? `, in ${headName(state.capture, state)}` : "";
   const title = h(
     "h2",
     { id: "ledger-title", tabindex: whole ? -1 : null },
@@ -41,15 +43,15 @@ export function ledgerPart(scene, lights, { whole = false } = {}) {
     "section",
     { class: "ledger-part", "data-key": "ledger", "aria-labelledby": "ledger-title" },
     h("div", { class: "titled" }, title, switches(scene, whole)),
-    record
-      ? table(scene, lights)
-      : h("p", { class: "quiet panel waiting" }, "Asking for this row …"),
     record &&
       h(
         "p",
         { class: "quiet sideways", "aria-hidden": "true" },
         "More keys than fit: the table scrolls sideways.",
       ),
+    record
+      ? table(scene, lights)
+      : h("p", { class: "quiet panel waiting" }, "Asking for this row …"),
     readoutLine(scene),
     note && h("p", { class: "note" }, note),
     !whole && stepsLine(scene),

@@ -1,6 +1,6 @@
 // One listener for each kind of event: what was meant stands in data-act and data-arg.
 import { markEdges } from "./edges.js";
-import { actionOf, jump, ROVING } from "./keys.js";
+import { actionOf, isForNotebook, jump, ROVING } from "./keys.js";
 import { clickedCell, pointed, unpointed } from "./listen_heads.js";
 import { listenToMap } from "./map_listen.js";
 
@@ -15,6 +15,7 @@ import { listenToMap } from "./map_listen.js";
  * @property {() => import("./heads_scene.js").HeadsScene | null} heads
  * @property {() => import("./map_scene.js").MapScene | null} map
  * @property {import("./map_live.js").MapLife} life
+ * @property {(event: KeyboardEvent) => void} [pass]  a key that is for the notebook around the page
  */
 
 /** @param {Event} event */
@@ -160,11 +161,16 @@ function hovered(event, { state, update }) {
  * @param {ShadowRoot} shadow
  * @param {Hands} hands
  */
-function pressed(event, root, shadow, { act, state }) {
+function pressed(event, root, shadow, { act, state, pass }) {
   const path = event.composedPath();
   const outside = !path.includes(root) && event.target !== root.ownerDocument.body;
   if (event.defaultPrevented || outside || shadow.querySelector("dialog[open]")) return;
   const target = path.includes(root) && path[0] instanceof Element ? path[0] : null;
+  if (pass && isForNotebook(event)) {
+    event.preventDefault();
+    pass(event);
+    return;
+  }
   const action = actionOf(event, target, state().view);
   if (!action) return;
   event.preventDefault();

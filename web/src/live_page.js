@@ -2,6 +2,7 @@
 import { settled } from "./capture_info.js";
 import { patch } from "./dom.js";
 import { markEdges } from "./edges.js";
+import { isElsewhere } from "./elsewhere.js";
 import { titleOf } from "./header.js";
 import { glanced } from "./head_part.js";
 import { headNeeds, headsScene } from "./heads_scene.js";
@@ -10,7 +11,6 @@ import { MapLife } from "./map_live.js";
 import { mapNeeds } from "./map_scene.js";
 import { headsView, mapView, noMapView, pageView, tableView } from "./page_view.js";
 import { createPainter } from "./painter.js";
-import { writeHash } from "./place.js";
 import { needsOf, sceneOf } from "./scene.js";
 import { createSight, heldLine } from "./sight.js";
 import { createTablePainter, heldRow } from "./table_painter.js";
@@ -59,9 +59,10 @@ const FOCUS = /** @type {Record<string, string[]>} */ ({
  * @param {HTMLElement} page
  * @param {import("./source.js").Source} source
  * @param {State} first
+ * @param {import("./types.js").Address} address
  * @returns {LivePage}
  */
-export function livePage(root, shadow, page, source, first) {
+export function livePage(root, shadow, page, source, first, address) {
   let state = first;
   let waiting = 0;
   let pause = 0; // the timer until the table is drawn again; 0: none is running
@@ -116,9 +117,9 @@ export function livePage(root, shadow, page, source, first) {
     bring(shadow, state);
     markEdges(shadow);
     root.dataset.state = waiting ? "loading" : "ready";
-    if (!state.going) announce(root, state);
+    if (!state.going) announce(root, state, address);
     ask(state.offline ? [] : needs);
-    if (focus) focusOn(shadow, focus);
+    if (focus && !isElsewhere()) focusOn(shadow, focus);
   };
 
   /** @param {Partial<State>} changes */
@@ -165,9 +166,10 @@ function scenesOf(state, source, life) {
  * Where the page stands, in the address and in the window's title.
  * @param {HTMLElement} root
  * @param {State} state
+ * @param {import("./types.js").Address} address
  */
-function announce(root, state) {
-  writeHash(state);
+function announce(root, state, address) {
+  address.write(state);
   if (root.hasAttribute("data-softlookup")) document.title = `${titleOf(state.info)} - softlookup`;
 }
 

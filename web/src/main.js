@@ -10,11 +10,12 @@ import { HEAT_CSS } from "./heat_style.js";
 import { copyDialog, helpDialog } from "./help.js";
 import { httpHost } from "./host_http.js";
 import { hostOf, staticHost } from "./host_static.js";
+import { widgetHost } from "./host_widget.js";
 import { listen } from "./listen.js";
 import { livePage, sentenceOf } from "./live_page.js";
 import { MAP_ACTIONS, MAP_MOVES } from "./map_actions.js";
 import { MAP_CSS } from "./map_style.js";
-import { followHash, readHash } from "./place.js";
+import { addressBar } from "./place.js";
 import { problemOf, unedited } from "./problem.js";
 import { createSource, revive } from "./source.js";
 import { FIGURES_CSS } from "./style_figures.js";
@@ -50,9 +51,12 @@ export async function mount(root, host) {
   const page = h("div", { class: "page" });
   shadow.append(page);
   root.dataset.state = "loading";
+  host.said?.((waits) => patch(page, [h("p", { class: "alone", role: "status" }, waits)]));
   try {
-    const [capture, { json: lesson }] = await Promise.all([captureOf(host), host.call("lesson")]);
-    return start(root, shadow, page, host, firstState(capture, lesson, readHash()));
+    const hash = (host.address ?? addressBar).read();
+    const asked = [captureOf(host, hash), host.call("lesson")];
+    const [capture, { json: lesson }] = await Promise.all(asked);
+    return start(root, shadow, page, host, firstState(capture, lesson, hash));
   } catch (error) {
     patch(page, [h("p", { class: "alone", role: "alert" }, sentenceOf(error))]);
     root.dataset.state = "refused";
@@ -63,11 +67,12 @@ export async function mount(root, host) {
 /**
  * The capture that the address names, where it stands on the shelf; else the first.
  * @param {Host} host
- * @returns {Promise<import("./types.js").CaptureInfo>}
+ * @param {string} hash
+ * @returns {Promise<any>}
  */
-async function captureOf(host) {
+async function captureOf(host, hash) {
   const { json } = await host.call("info");
-  const named = captureIn(readHash());
+  const named = captureIn(hash);
   const there = json.shelf.some((/** @type {{id: string}} */ { id }) => id === named);
   if (!there || named === null || named === json.capture) return json;
   return (await host.call("info", { capture: named })).json;
@@ -84,19 +89,16 @@ function start(root, shadow, page, host, first) {
   const source = createSource(host, first.info.limits.ledger_keys);
   const dialogs = { help: helpDialog(), copy: copyDialog() };
   shadow.append(dialogs.help, dialogs.copy);
-  const sized = {
-    room: root.clientWidth,
-    tall: innerHeight,
-    theme: themeNow(),
-    inFile: host.inFile ?? false,
-  };
-  const live = livePage(root, shadow, page, source, { ...first, ...sized });
+  const { address = addressBar, theme = system, inFile = false, inCell = false } = host;
+  const around = { room: root.clientWidth, tall: innerHeight, theme: theme.now(), inFile, inCell };
+  const live = livePage(root, shadow, page, source, { ...first, ...around }, address);
   const errand = errands({ ...live, source, dialogs });
   /** @param {string} name @param {string} argument */
   const act = (name, argument) => {
     const heads = name in HEAD_ACTIONS ? live.heads() : null;
     const map = name.startsWith("map-") ? live.map() : null;
     const table = name in TABLE_ACTIONS ? live.table() : null;
+    if (inCell && live.state().offline) live.update({ offline: null }); // what is here goes on
     if (name in errand) errand[name](argument);
     else if (map && name in MAP_MOVES) live.life.look(MAP_MOVES[name](map, argument));
     else if (map && name in MAP_ACTIONS)
@@ -105,18 +107,20 @@ function start(root, shadow, page, host, first) {
     else if (heads) live.update({ notice: "", ...HEAD_ACTIONS[name](heads, argument) });
     else live.update({ notice: "", ...ACTIONS[name]?.(live.scene(), argument) });
   };
-  const stop = listen(root, shadow, { ...live, act });
-  const unfollow = followHash((hash) => {
+  const stop = listen(root, shadow, { ...live, act, pass: host.pass });
+  const unfollow = address.follow((hash) => {
     errand.follow(hash);
     act("retry", ""); // a new link to a viewer that was started again
   });
-  const unsized = followSize(root, live);
+  const unsized = followSize(root, live, theme);
+  host.said?.((waits) => live.update({ waits }));
   live.update({ focus: live.state().compare ? "pair" : undefined });
   errand.turn("");
   return () => {
     stop();
     unsized();
     unfollow();
+    live.life.end();
     shadow.replaceChildren();
     delete root.dataset.state;
   };
@@ -124,16 +128,25 @@ function start(root, shadow, page, host, first) {
 
 const DARK = "(prefers-color-scheme: dark)";
 
-/** @returns {import("./types.js").State["theme"]} */
-const themeNow = () => (matchMedia(DARK).matches ? "dark" : "light");
+/** The colours of the system.  @type {import("./types.js").Scheme} */
+const system = {
+  now: () => (matchMedia(DARK).matches ? "dark" : "light"),
+  follow: (changed) => {
+    const scheme = matchMedia(DARK);
+    const told = () => changed(system.now());
+    scheme.addEventListener("change", told);
+    return () => scheme.removeEventListener("change", told);
+  },
+};
 
 /**
  * Draw anew where the page's width, the window's height or the scheme changes.
  * @param {HTMLElement} root
  * @param {import("./live_page.js").LivePage} live
+ * @param {import("./types.js").Scheme} theme
  * @returns {() => void} what stops it
  */
-function followSize(root, { state, update }) {
+function followSize(root, { state, update }, theme) {
   const observer = new ResizeObserver(() => {
     if (root.clientWidth !== state().room) update({ room: root.clientWidth });
   });
@@ -141,9 +154,13 @@ function followSize(root, { state, update }) {
   const stopping = new AbortController();
   const { signal } = stopping;
   addEventListener("resize", () => update({ tall: innerHeight }), { signal });
-  const scheme = matchMedia(DARK);
-  scheme.addEventListener("change", () => update({ theme: themeNow() }), { signal });
+  const same = theme.follow((now) => {
+    wear(root, now, theme);
+    update({ theme: now });
+  });
+  wear(root, state().theme, theme);
   return () => {
+    same();
     observer.disconnect();
     stopping.abort();
   };
@@ -152,10 +169,29 @@ function followSize(root, { state, update }) {
 // The arithmetic stands beside the page, so that it can be compared with the package's own.
 export { hostOf, infoOf, problemOf, revive, traceRow, unedited };
 
+/**
+ * Colours that are not the system's are worn by the page and by the window's background.
+ * @param {HTMLElement} root
+ * @param {import("./types.js").State["theme"]} now
+ * @param {import("./types.js").Scheme} theme
+ */
+function wear(root, now, theme) {
+  if (theme === system) return;
+  root.style.colorScheme = now;
+  root.ownerDocument.documentElement.style.colorScheme = now;
+}
+
+/** @param {HTMLElement} root */
+async function open(root) {
+  const inCell = root.getAttribute(OWN) === "cell";
+  const host = inCell ? await widgetHost() : (staticHost() ?? httpHost());
+  await mount(root, host);
+}
+
 const own = document.querySelector(`[${OWN}]`);
 if (own instanceof HTMLElement) {
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheetOf(DOCUMENT_CSS)];
-  void mount(own, staticHost() ?? httpHost());
+  void open(own);
   // The right link, opened in the tab that was refused, changes only the fragment.
   addEventListener("hashchange", () => {
     if (own.dataset.state === "refused") location.reload();

@@ -38,7 +38,16 @@ export class MapLife {
     const { failed, source } = page;
     this.desk = new Desk({ call: source.call, changed: () => this.soon(), failed });
     this.paint = createMapPainter(this.desk);
-    document.addEventListener("visibilitychange", () => this.soon());
+    document.addEventListener("visibilitychange", this.#seen);
+  }
+
+  #seen = () => this.soon();
+
+  /** The page is taken away: nothing is asked for any more. */
+  end() {
+    document.removeEventListener("visibilitychange", this.#seen);
+    cancelAnimationFrame(this.#frame);
+    this.desk.see(null);
   }
 
   /** What is shown; null in the other views.  @returns {MapScene | null} */

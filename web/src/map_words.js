@@ -3,7 +3,7 @@ import { shortName } from "./chip.js";
 import { headName } from "./heads_words.js";
 import { positionWords } from "./map_axes.js";
 import { valueOf } from "./map_codes.js";
-import { exact, fine, rounded } from "./numbers.js";
+import { exact, exactAs, fine, rounded, small } from "./numbers.js";
 
 /** @typedef {import("./map_scene.js").MapScene} MapScene */
 /** @typedef {import("./map_reader.js").PairRead} PairRead */
@@ -72,20 +72,6 @@ function cellWords(scene, where, { max, query, key, share, visible, by }) {
     formula: `strongest here: ${pairName(scene, query, key)}: weight ${fine(max)}`,
     exactly: `${exactAs(max, by)} (${by.split(", ").at(-1)}); ${what}`,
   };
-}
-
-/**
- * Every digit that tells a number from its neighbours of the dtype that it was worked out in.
- * @param {number} x
- * @param {string} by
- */
-export function exactAs(x, by) {
-  if (!by.endsWith("float32") || !Number.isFinite(x)) return exact(x);
-  for (let digits = 1; digits < 9; digits += 1) {
-    const short = Number(x.toPrecision(digits));
-    if (Math.fround(short) === x) return exact(short);
-  }
-  return exact(Number(x.toPrecision(9)));
 }
 
 /** The locked pair as one line of a table.  @param {MapScene} scene */
@@ -158,11 +144,4 @@ export function rampWords({ info, range, state }) {
     `${small(value(low))}${least > 0 ? " or less" : ""}`,
     `${small(value(high))}${most < 100 ? " or more" : ""}`,
   ];
-}
-
-/** Two digits: colours are no finer.  @param {number} x */
-export function small(x) {
-  if (x >= 0.995) return "1";
-  if (x >= 0.001) return String(Number(x.toPrecision(2)));
-  return x.toExponential(0).replace("e-", "e−");
 }

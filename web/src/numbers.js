@@ -28,7 +28,18 @@ export function rounded(x) {
   const size = Math.abs(x);
   if (size !== 0 && size < 0.0005) return minus(x.toExponential(1));
   if (size >= 1e9) return minus(x.toExponential(3).replace("+", ""));
-  return minus(threeDecimals(x === 0 ? 0 : x));
+  return minus(decimals(x === 0 ? 0 : x, 3));
+}
+
+/**
+ * In as little room as can be, a weight: two decimals; where they would tell too little, one digit.
+ * @param {number} x
+ */
+export function briefly(x) {
+  const word = unusual(x);
+  if (word) return word;
+  if (x !== 0 && Math.abs(x) < 0.00095) return minus(x.toExponential(0));
+  return minus(decimals(x === 0 ? 0 : x, x !== 0 && Math.abs(x) < 0.0095 ? 3 : 2));
 }
 
 /**
@@ -60,13 +71,16 @@ export function alike(numbers) {
 }
 
 /**
- * toFixed(3), but a tie goes to the even neighbour, as Python writes it.
+ * toFixed, but a tie goes to the even neighbour, as Python writes it.
  * @param {number} x
+ * @param {number} places  after the point
  */
-function threeDecimals(x) {
-  const units = x * 1000;
-  const tie = Math.abs(units % 1) === 0.5 && units / 1000 === x && Number.isInteger(x * 16);
-  return (tie ? (2 * Math.round(units / 2)) / 1000 : x).toFixed(3);
+function decimals(x, places) {
+  const ten = 10 ** places;
+  const units = x * ten;
+  const isTie =
+    Math.abs(units % 1) === 0.5 && units / ten === x && Number.isInteger(x * 2 ** (places + 1));
+  return (isTie ? (2 * Math.round(units / 2)) / ten : x).toFixed(places);
 }
 
 /**
@@ -95,6 +109,34 @@ const isBare = (x) => Number.isInteger(x) && Math.abs(x) < 1e9;
 export function exact(x) {
   return unusual(x) ?? minus(String(x));
 }
+
+/**
+ * Every digit that tells a number from its neighbours of the dtype that it was worked out in.
+ * @param {number} x
+ * @param {string} by
+ */
+export function exactAs(x, by) {
+  if (!by.endsWith("float32") || !Number.isFinite(x)) return exact(x);
+  for (let digits = 1; digits < 9; digits += 1) {
+    const short = Number(x.toPrecision(digits));
+    if (Math.fround(short) === x) return exact(short);
+  }
+  return exact(Number(x.toPrecision(9)));
+}
+
+/** Six decimals, to try on a calculator.  @param {number} x */
+export const sixth = (x) =>
+  Number.isFinite(x) && Math.abs(x) < 1e6 ? exact(Number(x.toFixed(6))) : exact(x);
+
+/** Two digits: colours are no finer.  @param {number} x */
+export function small(x) {
+  if (x >= 0.995) return "1";
+  if (x >= 0.001) return String(Number(x.toPrecision(2)));
+  return minus(x.toExponential(0));
+}
+
+/** A power of ten as people write it.  @param {number} x */
+export const power = (x) => (x >= 1e-3 ? String(Number(x.toPrecision(3))) : rounded(x));
 
 /**
  * @param {readonly number[]} numbers

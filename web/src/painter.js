@@ -4,6 +4,7 @@ import { cellOf } from "./head_part.js";
 import { paintStrip } from "./heat_strips.js";
 import { heatColors } from "./heat_color.js";
 import { paintGrid, paintOverlay, paintThumbnail } from "./heat_grid.js";
+import { axesOf } from "./capture_info.js";
 import { rangeIn } from "./heads_grid.js";
 import { isAlike } from "./heads_needs.js";
 import { stripScales, stripsOf } from "./heads_strips.js";
@@ -103,22 +104,38 @@ function thumbWork({ scene, layout, colors }, which) {
     picture: [values, markRow, state.first, layout.thumb],
     paint: (canvas) => {
       const cell = layout.thumb / Math.max(rows, columns);
-      const range = thumbRange(values, columns, state.first);
-      paintThumbnail(canvas, values, rows, columns, { markRow, colors, range, cell });
+      const { queries } = axesOf(state.capture, stage, state.batch);
+      const padded = paddedBlocks(queries, rows, per);
+      const range = thumbRange(values, columns, { first: state.first, padded });
+      paintThumbnail(canvas, values, rows, columns, { markRow, padded, colors, range, cell });
     },
   };
+}
+
+/**
+ * Which rows of blocks are only padding; null where none is.
+ * @param {import("./types.js").AxisInfo} queries
+ * @param {number} rows
+ * @param {number} per
+ */
+export function paddedBlocks({ tokens, padding }, rows, per) {
+  if (!padding.length) return null;
+  return Array.from({ length: rows }, (_, r) => {
+    const stop = Math.min(tokens.length, (r + 1) * per);
+    return padding.some(([from, upTo]) => from <= r * per && stop <= upTo);
+  });
 }
 
 /**
  * From 0 to the head's own largest weight, or to the largest but those of the first key.
  * @param {Float32Array} values
  * @param {number} columns
- * @param {boolean} first
+ * @param {{first: boolean, padded: boolean[] | null}} options
  */
-function thumbRange(values, columns, first) {
+export function thumbRange(values, columns, { first, padded }) {
   let high = 0;
   values.forEach((value, i) => {
-    if (value > high && (first || i % columns)) high = value;
+    if (value > high && (first || i % columns) && !padded?.[Math.floor(i / columns)]) high = value;
   });
   return { low: 0, high: high || 1 };
 }

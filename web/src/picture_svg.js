@@ -1,6 +1,6 @@
 // A grid as an SVG text for papers: no script, no font of its own, every token escaped.
 import { codeOf, hexOf } from "./heat_color.js";
-import { EMPTY_WORDS, emptyFits, isEmpty, sinkLeft, sinkWidth } from "./heat_grid.js";
+import { EMPTY_WORDS, FADED, emptyFits, isEmpty, sinkLeft, sinkWidth } from "./heat_grid.js";
 import { pictureOf } from "./picture_layout.js";
 import { readable } from "./readable.js";
 
@@ -86,6 +86,8 @@ function definitionsOf({ colors, cell }) {
   ].join("\n");
 }
 
+const PALE = "0.3"; // what FADED leaves
+
 /**
  * The cells: along a row, neighbours of one colour are one piece; all pieces of a colour are one
  * path.
@@ -112,8 +114,19 @@ function cellPaths(grid, range, { colors, cell }) {
       else pieces.set(code, [piece]);
     }
   }
-  return [...pieces].map(
+  const paths = [...pieces].map(
     ([code, list]) => `<path fill="${fillOf(code, cell, colors)}" d="${list.join("")}"/>`,
+  );
+  return [...paths, ...fadedRects(grid, cell, colors)];
+}
+
+/** @param {Grid} grid @param {number} cell @param {import("./heat_color.js").Colors} colors */
+function fadedRects(grid, cell, colors) {
+  const wide = grid.shape[1] * cell;
+  return (grid.padded ?? []).flatMap((isPadded, r) =>
+    isPadded
+      ? `<rect y="${r * cell}" width="${wide}" height="${cell}" fill="${colors.paper}" fill-opacity="${FADED}"/>`
+      : [],
   );
 }
 
@@ -157,9 +170,10 @@ function sinkRects(grid, range, { left, top, cell, colors }) {
   return (grid.sink ?? []).map((share, r) => {
     const code = codeOf(share, range);
     const fill = code < 0 ? colors.nan : hexOf(colors.ramp, code);
+    const pale = grid.padded?.[r] ? `fill-opacity="${PALE}" ` : "";
     return (
       `<rect x="${x}" y="${top + r * cell}" width="${sinkWidth(cell)}" height="${cell}" ` +
-      `fill="${fill}" shape-rendering="crispEdges"/>`
+      `fill="${fill}" ${pale}shape-rendering="crispEdges"/>`
     );
   });
 }

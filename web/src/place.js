@@ -15,7 +15,7 @@ function placeOf({ capture, view, open, stage, head }) {
  * A new place is a new entry of the history, which holds its name; all else changes the entry.
  * @param {import("./types.js").State} state
  */
-export function writeHash(state) {
+function write(state) {
   try {
     const address = `${location.pathname}${location.search}#${toHash(state)}`;
     const place = placeOf(state);
@@ -30,15 +30,16 @@ export function writeHash(state) {
   }
 }
 
-export const readHash = () => location.hash;
-
 /**
  * Follow an address that is typed or pasted while the page is open.
  * @param {(hash: string) => void} moved
  * @returns {() => void} what stops following
  */
-export function followHash(moved) {
-  const follow = () => moved(location.hash);
-  addEventListener("hashchange", follow);
-  return () => removeEventListener("hashchange", follow);
+function follow(moved) {
+  const changed = () => moved(location.hash);
+  addEventListener("hashchange", changed);
+  return () => removeEventListener("hashchange", changed);
 }
+
+/** The address of a page that has the window to itself.  @type {import("./types.js").Address} */
+export const addressBar = { read: () => location.hash, write, follow };

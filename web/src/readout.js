@@ -1,5 +1,5 @@
 // The arithmetic of one cell, in one line: rounded numbers first, then the exact one.
-import { bracketed, evenly, exact, rounded, short, vector } from "./numbers.js";
+import { bracketed, evenly, exact, rounded, short, sixth, vector } from "./numbers.js";
 import { columnsOf, lastScore, lostIn } from "./steps.js";
 
 /** @typedef {import("./types.js").LedgerRecord} LedgerRecord */
@@ -18,10 +18,6 @@ function added(terms) {
 
 /** @param {readonly number[]} numbers */
 const exactVector = (numbers) => vector(numbers, exact, 6);
-
-/** Six decimals, to try on a calculator.  @param {number} x */
-const sixth = (x) =>
-  Number.isFinite(x) && Math.abs(x) < 1e6 ? exact(Number(x.toFixed(6))) : exact(x);
 
 /** @param {LedgerRecord} record @param {StepId} id @param {number} i */
 function scoreBefore(record, id, i) {

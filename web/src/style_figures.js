@@ -65,7 +65,7 @@ table.ledger { width: 100%; border-collapse: separate; border-spacing: 0; table-
 .scroll[data-more~=right] .margin::before, .scroll[data-more~=left] .step::after { content: ""; position: absolute; top: 0; bottom: 0; width: 7px; pointer-events: none; }
 .scroll[data-more~=right] .margin::before { right: 100%; background: linear-gradient(to left, var(--line), transparent); }
 .scroll[data-more~=left] .step::after { left: 100%; background: linear-gradient(to right, var(--line), transparent); }
-.sideways { display: none; font-size: 13px; } .scroll[data-more] + .sideways { display: block; }
+.sideways { display: none; font-size: 13px; } .ledger-part:has(> .scroll[data-more]) .sideways { display: block; }
 .ledger td .label { color: var(--soft); } .ledger td b { font-weight: 650; }
 .ledger .sink, .ledger .rest { border-left: 1px dashed var(--line); color: var(--soft); }
 .ledger th.rest { white-space: normal; min-width: 104px; font-size: 13px; } .ledger th.sink { font-size: 13px; }

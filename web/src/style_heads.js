@@ -25,13 +25,13 @@ main.heads-beside { grid-template-columns: 516px minmax(0, 1fr); grid-template-r
 .piece.padding { opacity: .55; font-style: italic; }
 .fields-line { color: var(--soft); } .fields-line input { width: 76px; padding: 1px 6px; }
 
-.thumbs { border-collapse: separate; border-spacing: 4px 4px; margin: -4px; table-layout: fixed; width: max-content; }
+.thumbs { border-collapse: separate; border-spacing: 4px 4px; margin: -4px -4px 0; table-layout: fixed; width: max-content; }
 .thumbs th { font-weight: 400; font-size: 12px; color: var(--soft); padding: 0; }
 .thumbs thead td, .thumbs tbody th { width: calc(var(--label) - 4px); } .thumbs tbody th { text-align: right; padding: calc(var(--thumb) / 2 - 9px) 6px 0 0; vertical-align: top; white-space: nowrap; }
 .thumbs tbody th > span { display: flex; justify-content: flex-end; gap: 4px; max-width: calc(var(--label) - 10px); margin-left: auto; } .thumbs th b { font-weight: 400; }
 .layer-word { overflow: hidden; text-overflow: ellipsis; min-width: 0; }
-.thumbs td { padding: 0; vertical-align: top; width: var(--thumb); }
-.thumb { display: flex; flex-direction: column; align-items: center; width: var(--thumb); border-radius: 3px; }
+.thumbs td { padding: 0; vertical-align: top; width: var(--column); }
+.thumb { display: flex; flex-direction: column; align-items: center; width: var(--column); border-radius: 3px; scroll-margin-bottom: 52px; }
 .thumb .picture { display: grid; place-items: center; width: var(--thumb); height: var(--thumb); background: var(--faint); border-radius: 2px; }
 .thumb canvas { display: block; }
 .thumb:hover .picture { outline: 2px solid var(--edge); }
@@ -41,6 +41,7 @@ main.heads-beside { grid-template-columns: 516px minmax(0, 1fr); grid-template-r
 .most b { display: block; font-weight: 500; color: var(--ink); }
 .most bdi { display: block; overflow: hidden; text-overflow: ellipsis; }
 .thumb-line { min-height: 42px; font-size: 13px; overflow-wrap: anywhere; }
+@media (min-width: 600px) { .thumb-line { position: sticky; bottom: 0; z-index: 1; background: var(--paper); border-top: 1px solid var(--line); padding-top: 4px; } }
 
 .heads .headline { font-size: 19px; }
 .head-tools { display: flex; flex-wrap: wrap; gap: 8px 18px; align-items: center; font-size: 13px; color: var(--soft); }

@@ -30,7 +30,7 @@ button[disabled] { cursor: default; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .quiet { color: var(--soft); font-size: 14px; }
 .panel { background: var(--panel); border: 1px solid var(--line); border-radius: 10px; }
-.scroll { position: relative; overflow-x: auto; overscroll-behavior-x: contain; }
+.scroll { position: relative; overflow: auto hidden; overscroll-behavior-x: contain; }
 .link { color: var(--soft); text-decoration: underline; text-decoration-color: var(--line); text-underline-offset: 3px; }
 .link:hover:not([disabled]) { color: var(--ink); text-decoration-color: currentColor; }
 .link[disabled] { text-decoration: none; opacity: .5; }
@@ -48,7 +48,8 @@ header .title { flex: 0 1 auto; font-size: 17px; min-width: 0; padding-bottom: 1
 header .acts { margin-left: auto; flex: none; display: flex; gap: 18px; font-size: 13px; align-items: baseline; padding-bottom: 13px; }
 header .acts button { color: var(--soft); min-width: 20px; }
 header .acts button:hover { color: var(--ink); }
-.notice:empty { display: none; }
+.notice:empty, .waits:empty { display: none; }
+.waits { position: sticky; top: 0; z-index: 3; padding: 7px max(28px, calc(50vw - 652px)); border-bottom: 1px solid var(--line); background: var(--panel); color: var(--soft); font-size: 13px; }
 .notice { position: fixed; z-index: 3; bottom: 18px; left: 50%; transform: translateX(-50%); width: max-content; max-width: calc(100vw - 32px); padding: 8px 18px; border: 1px solid var(--edge); border-radius: 9px; background: var(--panel); font-size: 14px; }
 .offline { max-width: 1264px; margin: 14px auto 0; padding: 10px 16px; border: 1px solid var(--wrong); border-radius: 10px; display: flex; gap: 16px; align-items: center; flex-wrap: wrap; }
 .offline p { flex: 1 1 300px; }
@@ -131,6 +132,7 @@ dialog form { margin-top: 16px; }
   main, main.wide { grid-template-columns: minmax(0, 1fr) 262px; }
   .left { grid-column: 1 / -1; flex-direction: row; flex-wrap: wrap; gap: 30px 48px; }
   .say { max-width: 30em; }
+  main:has(.stacked > tbody:nth-of-type(6)) .left { order: 1; }
 }
 @media (max-width: 859px) {
   header { padding: 14px 16px 0; } header .mark, header .title, header .acts { padding-bottom: 10px; }
@@ -138,6 +140,7 @@ dialog form { margin-top: 16px; }
   main { display: flex; flex-direction: column; align-items: stretch; gap: 28px; padding: 18px 16px 8px; }
   .left, .center, .right { display: contents; }
   .tokens-part { order: 1; } .ledger-part { order: 2; } .layer-part { order: 3; } .grid-part { order: 4; }
+  main:has(.stacked > tbody:nth-of-type(6)) .tokens-part { order: 4; }
   .turn-part { order: 5; } .contents-part { order: 6; } .article-part { order: 7; } .recap-part { order: 8; }
   footer { padding-left: 16px; padding-right: 16px; } .offline { margin: 14px 16px 0; }
   .step-by { min-width: 32px; height: 32px; } .skill { padding: 7px 8px; }

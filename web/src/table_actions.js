@@ -16,9 +16,9 @@ function sort({ state: { table } }, by) {
   return { table: { ...table, by, down } };
 }
 
-/** From one row to another.  @type {Action} */
+/** From one row to another, or with no way back to it.  @type {Action} */
 function move({ rows, state: { table } }, way) {
-  const [dy, dx] = jump(way);
+  const [dy, dx] = way ? jump(way) : [0, 0];
   const at = Math.max(0, rows.findIndex((row) => rowArg(row.at) === table.at));
   const step = dy || (Number.isFinite(dx) ? 0 : dx); // Home and End
   const row = rows[Math.max(0, Math.min(at + step, rows.length - 1))];

@@ -1,4 +1,5 @@
 // Paints the thumbnails of the table, and only those that are new.
+import { isElsewhere } from "./elsewhere.js";
 import { heatColors } from "./heat_color.js";
 import { paintThumbnail } from "./heat_grid.js";
 import { PICTURE, rowArg } from "./table_part.js";
@@ -42,7 +43,7 @@ export function heldRow(shadow) {
   const held = shadow.activeElement;
   const at = held?.matches(".row-open") ? held.getAttribute("data-arg") : null;
   return () => {
-    if (at === null || shadow.activeElement === held) return;
+    if (at === null || shadow.activeElement === held || isElsewhere()) return;
     const now = shadow.querySelector(`.row-open[data-arg="${at}"]`);
     if (now instanceof HTMLElement) now.focus({ preventScroll: true });
   };

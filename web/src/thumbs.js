@@ -4,7 +4,7 @@ import { h } from "./dom.js";
 import { MEANINGS } from "./help.js";
 import { isTooLong } from "./heads_needs.js";
 import { headWords, isolated } from "./heads_words.js";
-import { rounded } from "./numbers.js";
+import { briefly } from "./numbers.js";
 import { readable } from "./readable.js";
 
 /** @typedef {import("./heads_scene.js").HeadsScene} HeadsScene */
@@ -119,7 +119,11 @@ function thumbsTable(scene, layout) {
     {
       class: "thumbs",
       "aria-labelledby": "overview-title",
-      vars: { "--thumb": `${layout.thumb}px`, "--label": `${layout.label}px` },
+      vars: {
+        "--thumb": `${layout.thumb}px`,
+        "--column": `${layout.column}px`,
+        "--label": `${layout.label}px`,
+      },
     },
     alike && h("thead", {}, head),
     h(
@@ -174,12 +178,6 @@ function thumb(scene, at, number) {
     state.picked && caption(scene, at),
   );
 }
-
-/** Two decimals; where they would show nothing, the first digit.  @param {number} weight */
-export const briefly = (weight) =>
-  weight >= 0.0095 || weight === 0
-    ? rounded(weight).slice(0, 4)
-    : rounded(Number(weight.toPrecision(1))).replace(".0e", "e");
 
 /** What the picked token reads most in this head.  @param {HeadsScene} scene @param {HeadAt} at */
 function caption(scene, at) {

@@ -268,6 +268,8 @@
  * @property {TableState} table
  * @property {boolean} wide  every dimension of the vectors is shown
  * @property {boolean} inFile  the page is an exported file
+ * @property {boolean} inCell  the page stands in a cell of a notebook
+ * @property {string} waits  one sentence while nobody answers, who will
  * @property {number} room  pixels that the page is wide
  * @property {number} tall  and the window high
  * @property {boolean} going  an address is being followed: it is not written over
@@ -294,5 +296,19 @@
  * @typedef {object} Host
  * @property {boolean} [inFile]  the page carries its numbers: it is an exported file
  * @property {(op: string, args?: Record<string, string>) => Promise<{json: any, bytes: Uint8Array | null}>} call
+ * @property {boolean} [inCell]  the page stands in a cell of a notebook
+ * @property {Address} [address]  where the place is kept; else in the window's address
+ * @property {Scheme} [theme]  the colours around the page; else those of the system
+ * @property {(say: (sentence: string) => void) => void} [said]  hears how it stands with the kernel
+ * @property {(event: KeyboardEvent) => void} [pass]  a key that is for the notebook
+ *
+ * @typedef {object} Address  where the page's place is kept, in the words of an address's fragment
+ * @property {() => string} read
+ * @property {(state: State) => void} write
+ * @property {(moved: (hash: string) => void) => () => void} follow  returns what stops following
+ *
+ * @typedef {object} Scheme
+ * @property {() => State["theme"]} now
+ * @property {(changed: (theme: State["theme"]) => void) => () => void} follow  returns what stops it
  */
 export {};

@@ -5,6 +5,7 @@ import { keyAxis, labelStep, marksOf, rowAxis } from "../src/heat_axes.js";
 import { codeOf, heatColors, hexOf, labOf, ramp, rangeOf } from "../src/heat_color.js";
 import { SINK, cellAt, cellSize, gridHeight, gridWidth, weightAt } from "../src/heat_grid.js";
 import { heatLegend, othersOf, rampGradient, rangeWords } from "../src/heat_legend.js";
+import { paddedBlocks, thumbRange } from "../src/painter.js";
 import { barShare, stripLegend, stripScale } from "../src/heat_strips.js";
 
 /** What `h` needs of a document. */
@@ -110,6 +111,28 @@ test("the first key is the first that anyone sees", () => {
     [null, 0.6, 0.4],
   ]);
   assert.equal(rangeOf(padded, { first: false }).high, 0.4);
+});
+
+test("rows that are only padding set no colours", () => {
+  const rows = [
+    [0.2, 0.4],
+    [0.9, 0.1],
+  ];
+  const padded = [false, true];
+  assert.deepEqual(rangeOf(gridOf(rows, { padded })), { low: 0, high: 0.4, over: false });
+  assert.equal(rangeOf(gridOf(rows, { padded, sink: [0.1, 0.8] })).over, false);
+  const small = Float32Array.from(rows.flat());
+  const thumb = (/** @type {any} */ how) => thumbRange(small, 2, how).high;
+  assert.equal(thumb({ first: true, padded }), small[1]);
+  assert.equal(thumb({ first: true, padded: null }), small[2]);
+  assert.equal(thumb({ first: false, padded: [true, true] }), 1);
+});
+
+test("a row of blocks is padding where all of its tokens are", () => {
+  const queries = { tokens: Array(9).fill("a"), padding: [[4, 9]], words: null };
+  assert.deepEqual(paddedBlocks(queries, 5, 2), [false, false, true, true, true]);
+  assert.deepEqual(paddedBlocks(queries, 3, 4), [false, true, true]);
+  assert.equal(paddedBlocks({ ...queries, padding: [] }, 3, 4), null);
 });
 
 test("a range always has two ends", () => {

@@ -20,7 +20,7 @@ import {
 import { percentiles, pixelOf, pixelsOf, tally, valueOf } from "../src/map_codes.js";
 import { tokenMeant } from "../src/map_going.js";
 import { miniLevel } from "../src/map_scene.js";
-import { small } from "../src/map_words.js";
+import { small } from "../src/numbers.js";
 
 const CODES = { hidden: 0, unknown: 1, nan: 2, zero: 3, first: 4, last: 255, low: -32, high: 0 };
 const size = { rows: 1000, keys: 3000 };

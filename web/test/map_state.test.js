@@ -5,7 +5,8 @@ import { firstView, infoOf, settled } from "../src/capture_info.js";
 import { actionOf } from "../src/keys.js";
 import { MAP_ACTIONS, MAP_MOVES } from "../src/map_actions.js";
 import { firstMap } from "../src/map_url.js";
-import { exactAs, progressWords, readWords } from "../src/map_words.js";
+import { progressWords, readWords } from "../src/map_words.js";
+import { exactAs } from "../src/numbers.js";
 import { fromHash, toHash } from "../src/url.js";
 
 const tokens = (count) => Array.from({ length: count }, (_, i) => `t${i}`);

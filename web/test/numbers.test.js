@@ -1,7 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { alike, evenly, exact, fine, parseNumber, rounded, short, vector, withMinus } from "../src/numbers.js";
+import { readdirSync, readFileSync } from "node:fs";
+import {
+  alike,
+  briefly,
+  evenly,
+  exact,
+  fine,
+  parseNumber,
+  rounded,
+  short,
+  vector,
+  withMinus,
+} from "../src/numbers.js";
 
 test("three decimals, and a power of ten where they say nothing", () => {
   const cases = [
@@ -19,6 +31,45 @@ test("three decimals, and a power of ten where they say nothing", () => {
     [-Infinity, "−∞"],
   ];
   for (const [x, text] of cases) assert.equal(rounded(x), text);
+});
+
+test("in little room a number is rounded, never cut", () => {
+  const cases = [
+    [1, "1.00"],
+    [0.687, "0.69"],
+    [0.598, "0.60"],
+    [0.995001, "1.00"],
+    [0.125, "0.12"], // a tie
+    [0.375, "0.38"],
+    [0.01, "0.01"],
+    [0.0096, "0.01"],
+    [0.0094, "0.009"],
+    [0.004, "0.004"],
+    [0.00096, "0.001"],
+    [0.0007, "7e−4"],
+    [0.00046, "5e−4"],
+    [3e-7, "3e−7"],
+    [0, "0.00"],
+    [NaN, "NaN"],
+  ];
+  for (const [x, text] of cases) assert.equal(briefly(x), text);
+  for (let x = 0.01; x < 1; x += 0.00077)
+    assert.ok(Math.abs(Number(briefly(x)) - x) <= 0.005 + 1e-12, String(x));
+});
+
+test("no other module writes digits of its own, or cuts a written number", () => {
+  const folder = new URL("../src/", import.meta.url);
+  const own = /\.to(?:Fixed|Precision|Exponential)\(/;
+  const cut =
+    /\b(?:alike|briefly|evenly|exact|exactAs|fine|rounded|short|small)\([^()]*\)\s*\.(?:slice|substr|substring|replace)\(/;
+  const isStyle = /"--[a-z-]+":/; // a number of the style sheet
+  for (const name of readdirSync(folder)) {
+    if (name === "numbers.js") continue;
+    readFileSync(new URL(name, folder), "utf8").split("\n").forEach((line, i) => {
+      const wrong = (own.test(line) && !isStyle.test(line)) || cut.test(line);
+      assert.ok(!wrong, `${name}:${i + 1}: ${line}`);
+    });
+  }
 });
 
 test("given numbers stay as they were typed where that is short", () => {

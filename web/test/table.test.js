@@ -158,6 +158,7 @@ test("the rows are walked by keys, and stop at the ends", async () => {
   assert.equal(walk("0.0", "up"), "0.0");
   assert.equal(walk("0.1", "end"), "1.1");
   assert.equal(walk("0.1", "home"), "0.0");
+  assert.equal(walk("0.1", ""), "0.1", "Escape leads back to it");
   assert.equal(walk("9.9", "down"), "0.1");
   assert.deepEqual(TABLE_ACTIONS["row-move"]({ rows: [], state }, "down"), {});
 });

@@ -70,9 +70,10 @@ def record(
     """Return the capture of the model called `name` over a text, or over what a file holds."""
     from softlookup.integrations import models
     from softlookup.integrations import transformers as recorder
+    from softlookup.integrations.admission import check_version
     from softlookup.integrations.licenses import license_of
 
-    recorder.check_version()
+    check_version()
     _quieten()
     words = read_text(text)
     if not words.strip():

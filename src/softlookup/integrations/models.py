@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from softlookup.errors import FileError, OptionError, PackageError
-from softlookup.integrations.transformers import check_version
+from softlookup.integrations.admission import check_version
 from softlookup.tokens import readable
 
 

@@ -5,18 +5,23 @@ bit; every attention call's queries, keys and values are kept, with whatever sha
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from softlookup.captures.capture import Capture, Layer
-from softlookup.errors import DtypeError, OptionError, PackageError
+from softlookup.errors import DtypeError, OptionError
+from softlookup.integrations.admission import (
+    about_model,
+    check_layers,
+    check_model,
+    check_version,
+    chosen_numbers,
+    unrouted,
+)
 from softlookup.integrations.labels import Axes
-from softlookup.integrations.licenses import license_of
 from softlookup.integrations.places import Places, name_parts
 from softlookup.integrations.recording import Recorder, recording
 
-OLDEST = 5  # transformers; before it, BERT and its relatives cannot be recorded
 OF_GENERATION = ("do_sample", "max_length", "max_new_tokens", "num_beams", "num_return_sequences")
 
 
@@ -80,8 +85,8 @@ def capture(
     """
     check_version()
     given = _as_inputs(inputs)
-    _check_model(model)
-    chosen = _chosen(layers, "layers"), _chosen(heads, "heads")
+    check_model(model)
+    chosen = chosen_numbers(layers, "layers"), chosen_numbers(heads, "heads")
     check_lengths(model.config, type(model).__name__, given)
     places = Places({id(module): path for path, module in model.named_modules()})
     recorder = Recorder(places, *chosen, progress)
@@ -91,30 +96,8 @@ def capture(
     return Capture(
         title or f"{type(model).__name__}{axes.said}",
         tuple(_layers(recorder, axes)),
-        {**_about(model, about or {}), **(about or {})},
+        {**about_model(model, about or {}, "one forward pass"), **(about or {})},
     )
-
-
-def check_version() -> None:
-    """Refuse to go on without a transformers library that can be recorded.
-
-    Raises
-    ------
-    PackageError
-        Where it is not installed, or too old.
-    """
-    try:
-        import transformers
-    except ImportError as error:
-        raise PackageError(
-            "transformers", 'must be installed to run a model; it is not. pip install '
-            '"softlookup[transformers]".'
-        ) from error  # fmt: skip
-    if int(transformers.__version__.partition(".")[0]) < OLDEST:
-        raise PackageError(
-            "transformers", f"must be {OLDEST}.0 or newer, where models can be recorded; it is "
-            f"{transformers.__version__}. pip install --upgrade transformers."
-        )  # fmt: skip
 
 
 def _as_inputs(inputs: Any) -> dict[str, Any]:
@@ -145,46 +128,6 @@ def _as_inputs(inputs: Any) -> dict[str, Any]:
                 "inputs", f'must hold tensors; {name!r} is a list. Pass return_tensors="pt".'
             )
     return given
-
-
-def _check_model(model: Any) -> None:
-    import torch
-    from transformers import PreTrainedModel
-
-    if not isinstance(model, PreTrainedModel):
-        raise DtypeError(
-            "model", f"must be a transformers model; got {type(model).__name__}. Load one with "
-            "AutoModel.from_pretrained(...)."
-        )  # fmt: skip
-    name = type(model).__name__
-    if model.training:
-        raise OptionError("model", f"must be in evaluation mode; {name} trains. Call model.eval().")
-    if any(one.device == torch.device("meta") for one in model.parameters()):
-        raise OptionError(
-            "model", f"must hold its weights; some of {name} are on the meta device. Load it "
-            "without device_map, or onto one device."
-        )  # fmt: skip
-    if not model._can_set_attn_implementation():  # noqa: SLF001 (there is no public way to ask)
-        raise _unrouted(name)
-
-
-def _unrouted(name: str) -> OptionError:
-    return OptionError(
-        "model", f"must send its attention through transformers' AttentionInterface; {name} does "
-        "its own, where nothing can be recorded. A newer transformers may route it; else choose "
-        "another family, such as BERT, GPT-2 or Llama."
-    )  # fmt: skip
-
-
-def _chosen(numbers: Iterable[int] | None, argument: str) -> Sequence[int] | None:
-    if numbers is None:
-        return None
-    chosen = [numbers] if isinstance(numbers, int) else sorted(set(numbers))
-    if not chosen:
-        raise OptionError(argument, f"must name at least one; got none. Leave {argument} out.")
-    if any(isinstance(one, bool) or not isinstance(one, int) for one in chosen) or chosen[0] < 0:
-        raise OptionError(argument, f"must be numbers from 0; got {chosen}. E.g. {argument}=[0].")
-    return chosen
 
 
 def check_lengths(config: Any, name: str, given: Mapping[str, Any]) -> None:
@@ -227,25 +170,8 @@ def _run(model: Any, given: Mapping[str, Any], recorder: Recorder) -> None:
 
 def _check_records(model: Any, recorder: Recorder) -> None:
     if not recorder.seen:
-        raise _unrouted(type(model).__name__)
-    there = sorted({place.number for place in recorder.seen})
-    for number in recorder.layers or ():
-        if number not in there:
-            raise OptionError(
-                "layers", "must be attention layers of the model, "
-                f"{_spans(there)}; got {number}. Leave out what is not there."
-            )  # fmt: skip
-
-
-def _spans(numbers: Sequence[int]) -> str:
-    """Write sorted numbers with runs as ``0 ... 5``."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return ", ".join(str(a) if a == b else f"{a} ... {b}" for a, b in runs)
+        raise unrouted(type(model).__name__)
+    check_layers(recorder.layers or (), recorder.seen)
 
 
 def _layers(recorder: Recorder, axes: Axes) -> list[Layer]:
@@ -257,30 +183,3 @@ def _layers(recorder: Recorder, axes: Axes) -> list[Layer]:
         queries, keys = axes.of(part, look.problem)
         made[part].append(Layer(look, queries, keys, place.path, place.number, part, heads))
     return [layer for layers in made.values() for layer in layers]
-
-
-def _about(model: Any, said: Mapping[str, str]) -> dict[str, str]:
-    """Return what is known of a model by itself; its licence is not looked for where it is said."""
-    import torch
-    import transformers
-
-    import softlookup
-
-    dtype = str(model.dtype).removeprefix("torch.")
-    apart = dict.fromkeys(
-        type(module).__name__
-        for module in model.modules()
-        if isinstance(module, transformers.PreTrainedModel)
-        and not module._can_set_attn_implementation()  # noqa: SLF001 (as above)
-    )
-    without = "".join(f"; without {one}, which does its own attention" for one in apart)
-    hub_name = str(model.name_or_path)  # a path is its owner's, and stays with them
-    known = bool(hub_name) and not Path(hub_name).is_absolute() and not Path(hub_name).exists()
-    return {
-        "model": hub_name if known else type(model).__name__,
-        "license": said.get("license") or license_of(hub_name, config=model.config),
-        "made": f"{type(model).__name__}, {dtype}, one forward pass on {model.device.type}"
-        f"{without}",
-        "versions": f"softlookup {softlookup.__version__}, transformers "
-        f"{transformers.__version__}, torch {torch.__version__.partition('+')[0]}",
-    }

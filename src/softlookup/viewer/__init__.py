@@ -1,47 +1,62 @@
-"""The viewer: one session, several hosts. Here: a local page, and one HTML file."""
+"""The viewer: one session, several hosts. Here: a local page, a notebook's cell, one HTML file."""
 
 import os
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from softlookup import captures, shelf
 from softlookup.captures import Capture
-from softlookup.errors import DtypeError, OptionError
+from softlookup.errors import DtypeError, OptionError, PackageError
 from softlookup.lookup import Lookup
 from softlookup.shelf import Item
+from softlookup.tokens import readable
 from softlookup.viewer.excerpt import choose
 from softlookup.viewer.export import LARGEST, check_path, prepare
+from softlookup.viewer.framed import Frame
+from softlookup.viewer.kernel import notebook
 from softlookup.viewer.redirect import has_display
 from softlookup.viewer.session import Session
 from softlookup.viewer.view import View, announce
+from softlookup.watched import Watched
 
-__all__ = ["Session", "View", "export_html", "item_of", "open_view", "show"]
+if TYPE_CHECKING:
+    from softlookup.viewer.widget import Widget
 
+__all__ = ["Frame", "Session", "View", "export_html", "item_of", "open_view", "show"]
+
+HEIGHT = 680  # pixels of a cell
 CLOSES = "The page closes when this program ends; show(...).wait() keeps it open."
 
 
 def show(
-    look: Lookup | Capture | str | os.PathLike[str] | None = None,
+    look: Lookup | Capture | Watched | str | os.PathLike[str] | None = None,
     *,
     tokens: Iterable[str] | None = None,
     key_tokens: Iterable[str] | None = None,
     title: str | None = None,
     port: int | None = None,
     open_browser: bool | None = None,
-) -> View:
-    """Open a lookup as a local page, and return at once.
+    static: bool = False,
+    height: int = HEIGHT,
+) -> "View | Widget | Frame":
+    """Open a lookup as a local page, or in the cell of a notebook, and return at once.
 
     The link is printed, and opened in a browser where there is a display. The page is served from
     127.0.0.1 to whoever has the link, by a thread that ends with the program: a script calls
     ``show(...).wait()``, and is told so.
 
+    In a notebook the same page stands in the cell instead, as long as neither `port` nor
+    `open_browser` is named; the kernel answers it, nothing is served.
+
     Parameters
     ----------
-    look : Lookup, Capture, path or None
+    look : Lookup, Capture, Watched, path or None
         What to show; None is the lesson's worked example, ``"sentence"`` and ``"causal"`` are real
-        models' heads that come with the package, a path is read by :func:`load`.
+        models' heads that come with the package, a path is read by :func:`load`. What was watched
+        is shown where ``keep=True`` kept it.
     tokens, key_tokens : iterable of str, optional
         One text for each query and for each key of a Lookup; positions where left out.
     title : str, optional
@@ -50,27 +65,45 @@ def show(
         Where to listen; 0 is any free port. Where left out: 8642, or the next free one.
     open_browser : bool, optional
         True and False are obeyed; where left out, a browser opens if there is a display.
+    static : bool, default False
+        A frame that carries all it shows, as :func:`export_html` writes it: it needs no kernel, and
+        stays in a notebook that is saved or converted.
+    height : int, default 680
+        Pixels of the cell.
 
     Returns
     -------
-    View
-        With ``.url``, ``.wait()`` and ``.close()``; also a context manager.
+    View, Widget or Frame
+        A local page has ``.url``, ``.wait()`` and ``.close()``, and is a context manager. What
+        stands in a cell is shown by its last line.
 
     Raises
     ------
     ViewError
         Where the port is in use.
+    PackageError
+        In a notebook, where anywidget is not installed.
     DtypeError, ShapeError, OptionError, FileError
         Where there is nothing that can be shown.
     """
-    view = open_view(item_of(look, tokens, key_tokens, title), port, open_browser)
+    item = item_of(look, tokens, key_tokens, title)
+    _check_height(height)
+    named = port is not None or open_browser is not None
+    if static:
+        if named:
+            raise OptionError("static", "goes without port and open_browser: nothing is served.")
+        content = prepare(item).content.decode("utf-8")
+        return Frame(content, readable(item.title) or "a lookup", height)
+    if notebook() is not None and not named:
+        return _widget(item, height)
+    view = open_view(item, port, open_browser)
     if not _is_interactive():
         print(CLOSES, flush=True)
     return view
 
 
 def export_html(
-    look: Lookup | Capture | str | os.PathLike[str] | None,
+    look: Lookup | Capture | Watched | str | os.PathLike[str] | None,
     path: str | os.PathLike[str],
     *,
     layers: int | str | Iterable[int | str] | None = None,
@@ -85,7 +118,7 @@ def export_html(
 
     Parameters
     ----------
-    look : Lookup, Capture, path or None
+    look : Lookup, Capture, Watched, path or None
         As for :func:`show`.
     path : str or path-like
         Ends in ``.html``. A file that is there stays until the new one is whole.
@@ -140,13 +173,31 @@ def open_view(first: Item, port: int | None = None, open_browser: bool | None = 
     return view
 
 
+def _widget(item: Item, height: int) -> "Widget":
+    try:
+        from softlookup.viewer.widget import Widget  # noqa: PLC0415 - nobody else needs anywidget
+    except ImportError as error:
+        raise PackageError(
+            "anywidget", "is needed to show a page in a cell."
+            ' Run pip install "softlookup[notebook]"; or pass static=True, or port=0, a local page.'
+        ) from error  # fmt: skip
+    return Widget(Session(item), height)
+
+
+def _check_height(height: int) -> None:
+    if isinstance(height, bool) or not isinstance(height, int) or not 200 <= height <= 10_000:
+        raise OptionError(
+            "height", f"must be a whole number 200 ... 10000, pixels; got {height!r}."
+        )
+
+
 def _is_interactive() -> bool:
     """Say whether the program goes on after its last line: a prompt, or a notebook."""
     return hasattr(sys, "ps1") or bool(sys.flags.interactive) or "ipykernel" in sys.modules
 
 
 def item_of(
-    look: Lookup | Capture | str | os.PathLike[str] | None,
+    look: Lookup | Capture | Watched | str | os.PathLike[str] | None,
     tokens: Iterable[str] | None = None,
     key_tokens: Iterable[str] | None = None,
     title: str | None = None,
@@ -158,11 +209,12 @@ def item_of(
     for name, texts in (("tokens", tokens), ("key_tokens", key_tokens), ("title", title)):
         if texts is not None:
             raise OptionError(name, "goes with a Lookup only; a capture has its own. Leave it out.")
-    if isinstance(look, Capture):
-        return shelf.given(look, "lookup")
+    if isinstance(look, Capture | Watched):
+        capture = look.capture() if isinstance(look, Watched) else look
+        return shelf.given(capture, "lookup")
     if look is None or isinstance(look, str | os.PathLike):
         return shelf.find("lesson" if look is None else look)
     raise DtypeError(
-        "look", f"must be a Lookup, a Capture or a path; got {type(look).__name__}. "
+        "look", f"must be a Lookup, a Capture, a Watched or a path; got {type(look).__name__}. "
         "Build one with Lookup(query, key, value)."
     )  # fmt: skip

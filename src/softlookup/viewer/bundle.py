@@ -1,4 +1,4 @@
-"""The page's one script, as it is installed."""
+"""The page's scripts, as they are installed."""
 
 from pathlib import Path
 
@@ -13,7 +13,22 @@ def page_script() -> bytes:
     ViewError
         Where the installation lacks it.
     """
-    file = Path(__file__).parent / "static" / "app.js"
+    return _read("app.js")
+
+
+def cell_script() -> str:
+    """Return the module that a notebook loads, to put the page into a frame inside a cell.
+
+    Raises
+    ------
+    ViewError
+        Where the installation lacks it.
+    """
+    return _read("cell.js").decode("utf-8")
+
+
+def _read(name: str) -> bytes:
+    file = Path(__file__).parent / "static" / name
     try:
         return file.read_bytes()
     except OSError as error:

@@ -150,6 +150,7 @@ var HEADS = {
   "?": ["help", ""],
   Escape: ["leave", ""]
 };
+var isForNotebook = ({ key, ctrlKey, metaKey, altKey }) => key.toLowerCase() === "s" && (ctrlKey || metaKey) && !altKey || key === "Enter" && (ctrlKey || metaKey || altKey);
 var ROVING = ".choice, .reads";
 var REGIONS = [
   [".thumbs", "thumb-move"],
@@ -233,26 +234,33 @@ function rounded(x) {
   const size = Math.abs(x);
   if (size !== 0 && size < 5e-4) return minus(x.toExponential(1));
   if (size >= 1e9) return minus(x.toExponential(3).replace("+", ""));
-  return minus(threeDecimals(x === 0 ? 0 : x));
+  return minus(decimals(x === 0 ? 0 : x, 3));
+}
+function briefly(x) {
+  const word2 = unusual(x);
+  if (word2) return word2;
+  if (x !== 0 && Math.abs(x) < 95e-5) return minus(x.toExponential(0));
+  return minus(decimals(x === 0 ? 0 : x, x !== 0 && Math.abs(x) < 95e-4 ? 3 : 2));
 }
 var fine = (x) => x !== 0 && Math.abs(x) < 0.01 ? minus(x.toExponential(1)) : rounded(x);
 var MOST_DECIMALS = 6;
 function alike(numbers) {
   const sizes = numbers.map(Math.abs).filter((x) => x > 0 && Number.isFinite(x));
   const least = Math.min(1, ...sizes);
-  const decimals = Math.max(3, 1 - Math.floor(Math.log10(Number(least.toPrecision(2)))));
-  const plain3 = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+  const decimals2 = Math.max(3, 1 - Math.floor(Math.log10(Number(least.toPrecision(2)))));
+  const plain3 = { minimumFractionDigits: decimals2, maximumFractionDigits: decimals2 };
   return (x) => {
     const word2 = unusual(x);
     if (word2) return word2;
-    const form = decimals > MOST_DECIMALS ? x.toExponential(1) : x.toLocaleString("en", plain3);
+    const form = decimals2 > MOST_DECIMALS ? x.toExponential(1) : x.toLocaleString("en", plain3);
     return minus(form.replace("+", ""));
   };
 }
-function threeDecimals(x) {
-  const units = x * 1e3;
-  const tie = Math.abs(units % 1) === 0.5 && units / 1e3 === x && Number.isInteger(x * 16);
-  return (tie ? 2 * Math.round(units / 2) / 1e3 : x).toFixed(3);
+function decimals(x, places2) {
+  const ten = 10 ** places2;
+  const units = x * ten;
+  const isTie = Math.abs(units % 1) === 0.5 && units / ten === x && Number.isInteger(x * 2 ** (places2 + 1));
+  return (isTie ? 2 * Math.round(units / 2) / ten : x).toFixed(places2);
 }
 function short(x) {
   if (isBare(x)) return minus(String(x === 0 ? 0 : x));
@@ -264,12 +272,27 @@ var isBare = (x) => Number.isInteger(x) && Math.abs(x) < 1e9;
 function exact(x) {
   return unusual(x) ?? minus(String(x));
 }
-function vector(numbers, write = rounded, most = 4) {
-  if (numbers.length <= most) return `[${numbers.map(write).join(", ")}]`;
-  const first = numbers.slice(0, most - 1).map(write).join(", ");
+function exactAs(x, by) {
+  if (!by.endsWith("float32") || !Number.isFinite(x)) return exact(x);
+  for (let digits = 1; digits < 9; digits += 1) {
+    const short4 = Number(x.toPrecision(digits));
+    if (Math.fround(short4) === x) return exact(short4);
+  }
+  return exact(Number(x.toPrecision(9)));
+}
+var sixth = (x) => Number.isFinite(x) && Math.abs(x) < 1e6 ? exact(Number(x.toFixed(6))) : exact(x);
+function small(x) {
+  if (x >= 0.995) return "1";
+  if (x >= 1e-3) return String(Number(x.toPrecision(2)));
+  return minus(x.toExponential(0));
+}
+var power = (x) => x >= 1e-3 ? String(Number(x.toPrecision(3))) : rounded(x);
+function vector(numbers, write2 = rounded, most = 4) {
+  if (numbers.length <= most) return `[${numbers.map(write2).join(", ")}]`;
+  const first = numbers.slice(0, most - 1).map(write2).join(", ");
   return `[${first}, … ${numbers.length - most + 1} more]`;
 }
-var bracketed = (x, write = short) => x < 0 ? `(${write(x)})` : write(x);
+var bracketed = (x, write2 = short) => x < 0 ? `(${write2(x)})` : write2(x);
 var breadth = (text) => [...text].reduce((total, letter) => total + breadthOf(letter), 0);
 function breadthOf(letter) {
   if (/[\s.,·[\]()]/.test(letter)) return 0.5;
@@ -347,15 +370,15 @@ function readRow(problem, row) {
   const before2 = scoresOf(problem, row);
   return { ...before2, ...softmax(before2.scores, problem.visible[row], problem.sink) };
 }
-function largest(scores, visible, top) {
+function largest(scores, visible, top2) {
   const all = scores.map((_, j) => j);
-  if (top >= all.length) return all;
+  if (top2 >= all.length) return all;
   const numbers = all.filter((j) => visible[j] && !Number.isNaN(scores[j]));
   const others = all.filter((j) => visible[j] && Number.isNaN(scores[j]));
   numbers.sort((a, b) => scores[b] > scores[a] ? 1 : scores[b] < scores[a] ? -1 : a - b);
-  return [...numbers, ...others].slice(0, top).sort((a, b) => a - b);
+  return [...numbers, ...others].slice(0, top2).sort((a, b) => a - b);
 }
-function traceRow(problem, row, top = problem.key.length) {
+function traceRow(problem, row, top2 = problem.key.length) {
   const visible = problem.visible[row];
   const read = readRow(problem, row);
   const value = problem.value;
@@ -369,7 +392,7 @@ function traceRow(problem, row, top = problem.key.length) {
     value,
     key_tokens: problem.key_tokens
   };
-  const keys = largest(read.scores, visible, top);
+  const keys = largest(read.scores, visible, top2);
   return {
     ...pick(whole3, keys),
     row,
@@ -514,7 +537,7 @@ function revive(value) {
   );
 }
 var address = (op, args) => `${op}?${new URLSearchParams(args)}`;
-function createSource(host, top) {
+function createSource(host, top2) {
   const known = /* @__PURE__ */ new Map();
   const asked2 = /* @__PURE__ */ new Map();
   const answered = async (op, args) => {
@@ -523,7 +546,7 @@ function createSource(host, top) {
   };
   const json = (op, args) => known.get(address(op, args))?.json;
   return {
-    record: (place, row) => json("trace", traceArgs(place, row, top)),
+    record: (place, row) => json("trace", traceArgs(place, row, top2)),
     arrays: (place) => json("arrays", headArgs(place)),
     weights: (place, rows, keys) => json("weights", weightArgs(place, rows, keys)),
     answer: (op, args) => known.get(address(op, args)),
@@ -577,10 +600,10 @@ var headArgs = ({ capture, stage, batch, head: head2 }) => ({
   batch: String(batch),
   head: String(head2)
 });
-var traceArgs = (place, row, top) => ({
+var traceArgs = (place, row, top2) => ({
   ...headArgs(place),
   row: String(row),
-  top: String(top)
+  top: String(top2)
 });
 var weightArgs = (place, rows, keys) => ({
   ...headArgs(place),
@@ -851,17 +874,17 @@ function gridOf({ state, tokens, keyTokens, small: small2, record, recordOf }, s
   return { gridRows, gridKeys, gridCell, gridTop: largest2(found?.weights.flat() ?? []) };
 }
 function largest2(weights2) {
-  const top = Math.max(0, ...weights2.filter((weight) => Number.isFinite(weight)));
-  return top > 0 ? top : 1;
+  const top2 = Math.max(0, ...weights2.filter((weight) => Number.isFinite(weight)));
+  return top2 > 0 ? top2 : 1;
 }
 function needsOf({ state, small: small2, tokens, record, gridRows, gridKeys }) {
   const { info } = state;
-  const top = info.limits.ledger_keys;
+  const top2 = info.limits.ledger_keys;
   const needs = [];
   if (info.editable) needs.push(["arrays", headArgs(state)]);
   const edited = editKey(state) in state.edits;
   const rows = edited ? [] : small2 ? tokens.map((_, i) => i) : [state.row];
-  for (const row of rows) needs.push(["trace", traceArgs(state, row, top)]);
+  for (const row of rows) needs.push(["trace", traceArgs(state, row, top2)]);
   if (!small2 && record && gridKeys.length)
     needs.push(["weights", weightArgs(state, gridRows, gridKeys)]);
   return needs;
@@ -1292,30 +1315,30 @@ function h(tag, props = {}, ...children) {
   }
   return element;
 }
-function patch(parent, wanted) {
+function patch(parent2, wanted) {
   let elsewhere = null;
   wanted.forEach((node, i) => {
-    let old = parent.childNodes[i];
+    let old = parent2.childNodes[i];
     if (old && !alike2(old, node)) {
-      elsewhere ??= keyedFrom(parent, i);
+      elsewhere ??= keyedFrom(parent2, i);
       const moved3 = elsewhere.get(keyOf(node));
       if (moved3 && alike2(moved3, node)) {
-        parent.insertBefore(moved3, old);
+        parent2.insertBefore(moved3, old);
         old = /** @type {ChildNode} */
         moved3;
       }
     }
     elsewhere?.delete(keyOf(node));
-    if (!old) parent.appendChild(node);
-    else if (!alike2(old, node)) parent.replaceChild(node, old);
+    if (!old) parent2.appendChild(node);
+    else if (!alike2(old, node)) parent2.replaceChild(node, old);
     else if (old instanceof Element && node instanceof Element) patchElement(old, node);
     else if (old.nodeValue !== node.nodeValue) old.nodeValue = node.nodeValue;
   });
-  while (parent.childNodes.length > wanted.length) parent.lastChild?.remove();
+  while (parent2.childNodes.length > wanted.length) parent2.lastChild?.remove();
 }
 var keyOf = (node) => node instanceof Element && node.getAttribute("data-key") || "";
-function keyedFrom(parent, from) {
-  const found = [...parent.childNodes].slice(from).filter((node) => keyOf(node) !== "");
+function keyedFrom(parent2, from) {
+  const found = [...parent2.childNodes].slice(from).filter((node) => keyOf(node) !== "");
   return new Map(found.map((node) => [
     keyOf(node),
     /** @type {Node} */
@@ -1535,12 +1558,13 @@ function rangeOf(grid2, { first = true } = {}) {
   let most = 0;
   let rest = 0;
   grid2.weights.forEach((weight, i) => {
-    if (!grid2.visible[i] || !(weight > rest)) return;
+    if (!grid2.visible[i] || !(weight > rest) || grid2.padded?.[Math.floor(i / columns)]) return;
     most = Math.max(most, weight);
     if (i % columns !== skipped) rest = weight;
   });
   const high = rest || most || 1;
-  const beyond = Math.max(most, ...(grid2.sink ?? []).filter((share) => !Number.isNaN(share)));
+  const shares = (grid2.sink ?? []).filter((share, r) => !Number.isNaN(share) && !grid2.padded?.[r]);
+  const beyond = Math.max(most, ...shares);
   return { low: 0, high, over: beyond > high };
 }
 function firstSeen({ shape: [rows, columns], visible }) {
@@ -1687,6 +1711,17 @@ function paintGrid(canvas, grid2, { cell: cell2, range: range3, colors, ratio = 
     if (isEmpty(grid2, r)) paintEmpty(pen, grid2, r, cell2, colors, ratio);
     else if (hasNaN(grid2, r)) paintNaNs(pen, grid2, r, cell2, colors, ratio);
   }
+  fade(pen, grid2.padded, cell2 * ratio, colors);
+}
+var FADED = 0.7;
+function fade(pen, padded, high, colors) {
+  pen.fillStyle = colors.paper;
+  pen.globalAlpha = FADED;
+  padded?.forEach((isPadded, r) => {
+    const top2 = Math.round(r * high);
+    if (isPadded) pen.fillRect(0, top2, pen.canvas.width, Math.round((r + 1) * high) - top2);
+  });
+  pen.globalAlpha = 1;
 }
 function hasNaN({ shape: [, columns], weights: weights2, visible, sink }, r) {
   if (sink && Number.isNaN(sink[r])) return true;
@@ -1695,37 +1730,37 @@ function hasNaN({ shape: [, columns], weights: weights2, visible, sink }, r) {
   return false;
 }
 function paintEmpty(pen, grid2, r, cell2, colors, ratio) {
-  const top = Math.round(r * cell2 * ratio);
-  const high = Math.max(1, Math.round((r + 1) * cell2 * ratio) - top);
+  const top2 = Math.round(r * cell2 * ratio);
+  const high = Math.max(1, Math.round((r + 1) * cell2 * ratio) - top2);
   const wide = Math.round(grid2.shape[1] * cell2 * ratio);
   pen.fillStyle = colors.hidden;
-  pen.fillRect(0, top, wide, high);
+  pen.fillRect(0, top2, wide, high);
   pen.fillStyle = colors.soft;
   if (!emptyFits(grid2, cell2)) {
     const line4 = Math.min(Math.max(1, Math.floor(ratio)), Math.floor(high / 3));
-    pen.fillRect(0, top + Math.floor((high - line4) / 2), wide, line4);
+    pen.fillRect(0, top2 + Math.floor((high - line4) / 2), wide, line4);
     return;
   }
   pen.font = `${11 * ratio}px system-ui, sans-serif`;
   pen.textBaseline = "middle";
-  pen.fillText(EMPTY_WORDS, 6 * ratio, top + high / 2 + ratio / 2);
+  pen.fillText(EMPTY_WORDS, 6 * ratio, top2 + high / 2 + ratio / 2);
 }
 function paintNaNs(pen, grid2, r, cell2, colors, ratio) {
   const columns = grid2.shape[1];
-  const top = Math.round(r * cell2 * ratio);
-  const high = Math.round((r + 1) * cell2 * ratio) - top;
+  const top2 = Math.round(r * cell2 * ratio);
+  const high = Math.round((r + 1) * cell2 * ratio) - top2;
   const crosses = (from, to) => {
     const [left3, right] = [Math.round(from * ratio), Math.round(to * ratio)];
     pen.fillStyle = colors.nan;
-    pen.fillRect(left3, top, right - left3, high);
+    pen.fillRect(left3, top2, right - left3, high);
     if (cell2 < HATCHED) return;
     pen.strokeStyle = colors.paper;
     pen.lineWidth = ratio;
     pen.beginPath();
-    pen.moveTo(left3 + ratio, top + ratio);
-    pen.lineTo(right - ratio, top + high - ratio);
-    pen.moveTo(right - ratio, top + ratio);
-    pen.lineTo(left3 + ratio, top + high - ratio);
+    pen.moveTo(left3 + ratio, top2 + ratio);
+    pen.lineTo(right - ratio, top2 + high - ratio);
+    pen.moveTo(right - ratio, top2 + ratio);
+    pen.lineTo(left3 + ratio, top2 + high - ratio);
     pen.stroke();
   };
   for (let c = 0; c < columns; c += 1) {
@@ -1771,18 +1806,18 @@ function keyFrame(grid2, cell2, key) {
   if (c < 0 || c >= grid2.shape[1]) return null;
   return [c * cell2, 0, cell2, gridHeight(grid2, cell2)];
 }
-function strokeFrame(pen, [left3, top, wide, high], color, width, ratio) {
+function strokeFrame(pen, [left3, top2, wide, high], color, width, ratio) {
   const out = Math.min(wide, high) < 11 ? 1 : 0;
   const x0 = Math.max(1, Math.round((left3 - out) * ratio));
-  const y0 = Math.max(1, Math.round((top - out) * ratio));
+  const y0 = Math.max(1, Math.round((top2 - out) * ratio));
   const x1 = Math.min(pen.canvas.width - 1, Math.round((left3 + wide + out) * ratio));
-  const y1 = Math.min(pen.canvas.height - 1, Math.round((top + high + out) * ratio));
+  const y1 = Math.min(pen.canvas.height - 1, Math.round((top2 + high + out) * ratio));
   pen.strokeStyle = color;
   pen.lineWidth = width * ratio;
   pen.strokeRect(x0, y0, x1 - x0, y1 - y0);
 }
 function paintThumbnail(canvas, values, rows, columns, options) {
-  const { markRow = null, colors, range: range3, ratio = screenRatio() } = options;
+  const { markRow = null, padded = null, colors, range: range3, ratio = screenRatio() } = options;
   const { cell: cell2 = Math.max(1, Math.floor(96 / Math.max(rows, columns))) } = options;
   const pen = sized(canvas, columns * cell2, rows * cell2, ratio);
   const { width, height } = canvas;
@@ -1797,6 +1832,7 @@ function paintThumbnail(canvas, values, rows, columns, options) {
     const size = cell2 * ratio;
     pen.fillRect(i % columns * size, Math.floor(i / columns) * size, size, size);
   });
+  fade(pen, padded, cell2 * ratio, colors);
   if (markRow === null || markRow < 0 || markRow >= rows) return;
   const frame2 = (
     /** @type {Frame} */
@@ -2074,7 +2110,7 @@ function headsScene(state, source) {
     ledger: hasLedger(state) ? ledgerScene(state, source) : null
   };
 }
-var hasLedger = ({ open: open3, picked: picked2, average: average2 }) => open3 && picked2 && average2 === "none";
+var hasLedger = ({ open: open4, picked: picked2, average: average2 }) => open4 && picked2 && average2 === "none";
 function ledgerScene(state, source) {
   const scene = sceneOf({ ...state, step: "reads", edits: {}, scaled: true }, source);
   const column = state.follow ? scene.record?.keys.indexOf(state.key ?? -1) ?? -1 : -1;
@@ -2233,7 +2269,7 @@ var WORDS = [
   ],
   [
     "token-before share",
-    "the weight that each query gives to the token just before it, as a mean over the queries"
+    "the weight that a query gives to the token just before it, as a mean over the queries that see two keys or more; where none is before it, that is 0"
   ],
   [
     "mean distance",
@@ -2280,7 +2316,7 @@ function helpDialog() {
   const dialog = h(
     "dialog",
     { class: "help", "aria-labelledby": "help-title" },
-    h("h2", { id: "help-title", tabindex: -1, autofocus: true }, "Keys"),
+    h("h2", { id: "help-title", tabindex: -1 }, "Keys"),
     h(
       "div",
       { class: "views" },
@@ -2308,6 +2344,7 @@ function openHelp(dialog, view) {
   };
   parts?.append(...all.sort((a, b) => place(a) - place(b)));
   dialog.showModal();
+  dialog.querySelector("h2")?.focus();
   dialog.scrollTop = 0;
 }
 function copyDialog() {
@@ -2421,8 +2458,8 @@ function heldCamera({ x, y, z }, size, box) {
 }
 function edgesOf({ x, y, z }, { width, height }) {
   const per = 2 ** z;
-  const [left3, top] = [x - width * per / 2, y - height * per / 2];
-  return { per, left: left3, top, right: left3 + width * per, bottom: top + height * per };
+  const [left3, top2] = [x - width * per / 2, y - height * per / 2];
+  return { per, left: left3, top: top2, right: left3 + width * per, bottom: top2 + height * per };
 }
 function zoomedAt(camera, by, [px, py], size, box) {
   const world = worldCamera(size, box);
@@ -2434,10 +2471,10 @@ function zoomedAt(camera, by, [px, py], size, box) {
   return heldCamera({ x, y, z }, size, box);
 }
 var panned = ({ x, y, z }, dx, dy, size, box) => heldCamera({ x: x + dx * 2 ** z, y: y + dy * 2 ** z, z }, size, box);
-var levelAt = (z, ratio, top) => within(Math.ceil(z - Math.log2(ratio) - SLACK), 0, top);
+var levelAt = (z, ratio, top2) => within(Math.ceil(z - Math.log2(ratio) - SLACK), 0, top2);
 function pairUnder(camera, box, size, [px, py]) {
-  const { left: left3, top, per } = edgesOf(camera, box);
-  const [query, key] = [Math.floor(top + py * per), Math.floor(left3 + px * per)];
+  const { left: left3, top: top2, per } = edgesOf(camera, box);
+  const [query, key] = [Math.floor(top2 + py * per), Math.floor(left3 + px * per)];
   const inside3 = query >= 0 && key >= 0 && query < size.rows && key < size.keys;
   return inside3 ? [query, key] : null;
 }
@@ -2457,12 +2494,12 @@ function cellAround([query, key], level, { rows, keys }) {
   return { level, rows: span3(query, rows), keys: span3(key, keys) };
 }
 function regionOf(camera, box, size) {
-  const { left: left3, top, right, bottom } = edgesOf(camera, box);
+  const { left: left3, top: top2, right, bottom } = edgesOf(camera, box);
   const span3 = (from, to, n) => (
     /** @type {Span} */
     [within(Math.floor(from), 0, n), within(Math.ceil(to), 0, n)]
   );
-  const [rows, keys] = [span3(top, bottom, size.rows), span3(left3, right, size.keys)];
+  const [rows, keys] = [span3(top2, bottom, size.rows), span3(left3, right, size.keys)];
   return rows[1] > rows[0] && keys[1] > keys[0] ? { rows, keys } : null;
 }
 function tilesIn(camera, box, size, level, tile) {
@@ -2566,8 +2603,8 @@ function mark(scene) {
 function going(scene, how) {
   const { map } = scene.state;
   if (how === "close") return { ...changed2(scene, { going: null }), focus: "map" };
-  const open3 = map.going ?? { query: "", key: "", trouble: "", wrong: null };
-  return { ...changed2(scene, { going: open3 }), focus: "going" };
+  const open4 = map.going ?? { query: "", key: "", trouble: "", wrong: null };
+  return { ...changed2(scene, { going: open4 }), focus: "going" };
 }
 function typed(scene, argument) {
   const { going: going2 } = scene.state.map;
@@ -2701,13 +2738,13 @@ var THICKNESS = 44;
 var DECADES = 4;
 function stripScale(numbers, { log = false, high = null } = {}) {
   const finite = Array.from(numbers).filter((x) => Number.isFinite(x) && x > 0);
-  const most = high ?? finite.reduce((top2, x) => Math.max(top2, x), 0);
-  const top = most > 0 ? most : 1;
-  if (!log) return { low: 0, high: top, log, under: false };
-  const least = finite.reduce((bottom, x) => Math.min(bottom, x), top);
-  const floor = 10 ** (Math.ceil(Math.log10(top)) - DECADES);
+  const most = high ?? finite.reduce((top3, x) => Math.max(top3, x), 0);
+  const top2 = most > 0 ? most : 1;
+  if (!log) return { low: 0, high: top2, log, under: false };
+  const least = finite.reduce((bottom, x) => Math.min(bottom, x), top2);
+  const floor = 10 ** (Math.ceil(Math.log10(top2)) - DECADES);
   const low = Math.max(floor, 10 ** Math.floor(Math.log10(least * 0.999999)));
-  return { low, high: top, log, under: Array.from(numbers).some((x) => x < low) };
+  return { low, high: top2, log, under: Array.from(numbers).some((x) => x < low) };
 }
 function barShare(x, { low, high, log }) {
   if (Number.isNaN(x)) return NaN;
@@ -2743,7 +2780,6 @@ function stripLegend(name, { low, high, log, under: under3 }) {
     `: ${least} … ${alike([high])(high)}${log ? ", log scale" : ""}`
   );
 }
-var power = (x) => x >= 1e-3 ? String(Number(x.toPrecision(3))) : rounded(x);
 
 // src/map_axes.js
 var WORDS2 = 12;
@@ -2754,8 +2790,8 @@ var APART = 6;
 var GAP = 5;
 var LEAST = 0.02;
 function axisOf(camera, box, size, vertical) {
-  const { left: left3, top, per } = edgesOf(camera, box);
-  return vertical ? { vertical, from: top, per, length: box.height, count: size.rows } : { vertical, from: left3, per, length: box.width, count: size.keys };
+  const { left: left3, top: top2, per } = edgesOf(camera, box);
+  return vertical ? { vertical, from: top2, per, length: box.height, count: size.rows } : { vertical, from: left3, per, length: box.width, count: size.keys };
 }
 var hasWords = ({ per }) => 1 / per >= WORDS2;
 function labelsOn(axis2) {
@@ -2843,7 +2879,7 @@ function scaleOf2({ most, mean }, log) {
   if (!seen.length) return stripScale(most, { log });
   const least = seen[Math.floor(LEAST * seen.length)];
   const low = 10 ** Math.floor(Math.log10(least * 0.999999));
-  const high = most.reduce((top, x) => x > top ? x : top, low);
+  const high = most.reduce((top2, x) => x > top2 ? x : top2, low);
   return { low, high: Math.max(high, 10 * low), log, under: mean.some((x) => x < low) };
 }
 function drawProfile(pen, axis2, strip, { log, across, colors, ratio }) {
@@ -2920,8 +2956,8 @@ function keysSeen({ options, sizes }, batch, query) {
 
 // src/map_codes.js
 var valueOf = (code, { first, last, low, high }) => 2 ** (low + (code - first) / (last - first) * (high - low));
-function tally(counts, codes, columns, [top, bottom], [left3, right]) {
-  for (let r = top; r < bottom; r += 1)
+function tally(counts, codes, columns, [top2, bottom], [left3, right]) {
+  for (let r = top2; r < bottom; r += 1)
     for (let i = r * columns + left3; i < r * columns + right; i += 1) counts[codes[i]] += 1;
 }
 function percentiles(counts, { first, last }, percents) {
@@ -3152,14 +3188,14 @@ function scoreWords({ state, ledger, words: words2, windowed }, view, row, key) 
   const listed2 = record && row === state.row ? record.keys.indexOf(key) : -1;
   const word2 = scoreName(state.info.options);
   if (record && listed2 >= 0) return ` (${word2} ${rounded(record.scores[listed2])})`;
-  const top = view.facts?.max_score[row];
-  if (windowed || top === void 0 || !Number.isFinite(top)) return "";
+  const top2 = view.facts?.max_score[row];
+  if (windowed || top2 === void 0 || !Number.isFinite(top2)) return "";
   const { grid: grid2 } = view;
   const columns = grid2.shape[1];
   const weights2 = grid2.weights.subarray((row - grid2.rowAt) * columns).subarray(0, columns);
   const most = weights2.reduce((a, b) => Math.max(a, b), 0);
   const weight = weights2[key - grid2.keyAt];
-  return weight > 0 ? ` (${word2} ${rounded(top + Math.log(weight / most))})` : "";
+  return weight > 0 ? ` (${word2} ${rounded(top2 + Math.log(weight / most))})` : "";
 }
 var scoreName = ({ bias, softcap }) => `${bias ? "biased" : softcap === null ? "scaled" : "capped"} score`;
 function rowWords(scene) {
@@ -3215,14 +3251,6 @@ function cellWords(scene, where, { max, query, key, share, visible, by }) {
     exactly: `${exactAs(max, by)} (${by.split(", ").at(-1)}); ${what}`
   };
 }
-function exactAs(x, by) {
-  if (!by.endsWith("float32") || !Number.isFinite(x)) return exact(x);
-  for (let digits = 1; digits < 9; digits += 1) {
-    const short4 = Number(x.toPrecision(digits));
-    if (Math.fround(short4) === x) return exact(short4);
-  }
-  return exact(Number(x.toPrecision(9)));
-}
 function pairTable(scene) {
   const { state, at, reading, queries, keys } = scene;
   if (!at || !reading?.pair) return "";
@@ -3276,11 +3304,6 @@ function rampWords({ info, range: range3, state }) {
     `${small(value(low))}${least > 0 ? " or less" : ""}`,
     `${small(value(high))}${most < 100 ? " or more" : ""}`
   ];
-}
-function small(x) {
-  if (x >= 0.995) return "1";
-  if (x >= 1e-3) return String(Number(x.toPrecision(2)));
-  return x.toExponential(0).replace("e-", "e−");
 }
 
 // src/map_errands.js
@@ -3619,15 +3642,15 @@ function writeHeads(state, fields2) {
 function readHeads(fields2, capture, place) {
   const { heads, q_len, kv_len } = capture.layers[place.stage].sizes;
   const stage = whole(fields2.get("L"), capture.layers.length);
-  const open3 = stage !== null || whole(fields2.get("h"), heads) !== null;
+  const open4 = stage !== null || whole(fields2.get("h"), heads) !== null;
   const row = whole(fields2.get("q"), q_len);
   const key = whole(fields2.get("k"), kv_len);
-  const [top, left3] = pair(fields2.get("win"), q_len, kv_len) ?? [0, 0];
+  const [top2, left3] = pair(fields2.get("win"), q_len, kv_len) ?? [0, 0];
   return {
     ...place,
     ...row === null ? {} : { row },
     view: "heads",
-    open: open3,
+    open: open4,
     picked: row !== null,
     key,
     follow: key !== null,
@@ -3635,7 +3658,7 @@ function readHeads(fields2, capture, place) {
     words: fields2.get("w") === "1",
     first: fields2.get("first") !== "0",
     compare: headAt(fields2.get("cmp"), capture),
-    corner: [top, left3],
+    corner: [top2, left3],
     thumb: { stage: place.stage, head: place.head },
     mark: null,
     point: null
@@ -3919,17 +3942,19 @@ function editFrom(text, info) {
 function firstState(capture, lesson, hash) {
   const skills = lesson.checklist.map(({ skill }) => skill);
   const solved = loadProgress().solved.filter((skill) => skills.includes(skill));
-  const open3 = skills.find((skill) => !solved.includes(skill)) ?? skills[0];
+  const open4 = skills.find((skill) => !solved.includes(skill)) ?? skills[0];
   return {
     lesson,
     shelved: {},
     reading: "textbook",
     section: 0,
-    turn: newTurn(open3),
+    turn: newTurn(open4),
     solved,
     notice: "",
     offline: null,
     inFile: false,
+    inCell: false,
+    waits: "",
     room: 1280,
     tall: 900,
     going: false,
@@ -4032,8 +4057,8 @@ function see(page, axis2, at) {
   if (!scene || !(at >= 0 && at < (axis2 === "x" ? scene.size.keys : scene.size.rows))) return;
   const { camera, size, layout } = scene;
   page.update(axis2 === "x" ? { key: at, follow: true } : { row: at, picked: true, follow: false });
-  const { left: left3, top, right, bottom } = edgesOf(camera, layout.box);
-  const [from, upTo] = axis2 === "x" ? [left3, right] : [top, bottom];
+  const { left: left3, top: top2, right, bottom } = edgesOf(camera, layout.box);
+  const [from, upTo] = axis2 === "x" ? [left3, right] : [top2, bottom];
   if (at >= from && at < upTo) return;
   page.life.look(heldCamera({ ...camera, [axis2]: at + 0.5 }, size, layout.box));
 }
@@ -4197,18 +4222,18 @@ function pictureOf(grid2, { title, what, range: range3, theme = "light", ramp: r
   const room = (marks, least) => Math.max(textWidth(least, SMALL3), ...marks.map((mark3) => textWidth(words(mark3), LABEL)));
   const head2 = MARGIN + TITLE + 6 + SMALL3 + 16;
   const left3 = Math.ceil(MARGIN + room(rows, "query") + 10);
-  const top = Math.ceil(head2 + SMALL3 + room(keys, "") + 10);
+  const top2 = Math.ceil(head2 + SMALL3 + room(keys, "") + 10);
   const [wide, high] = [gridWidth(grid2, cell2), gridHeight(grid2, cell2)];
   const width = Math.max(NARROWEST, left3 + wide + MARGIN);
-  const place = { cell: cell2, left: left3, top, colors, width };
+  const place = { cell: cell2, left: left3, top: top2, colors, width };
   const texts = [
-    ...headings(place, title, what, top + Math.min(-10, cell2 / 2 - 14)),
+    ...headings(place, title, what, top2 + Math.min(-10, cell2 / 2 - 14)),
     ...axisTexts(grid2, place, rows, keys)
   ];
-  const legend2 = legendOf(grid2, range3, place, top + high + 22);
+  const legend2 = legendOf(grid2, range3, place, top2 + high + 22);
   return {
     ...place,
-    height: top + high + 22 + 14 + MARGIN,
+    height: top2 + high + 22 + 14 + MARGIN,
     texts: [...texts, ...legend2.texts],
     ticks: labelStep(cell2) > 1 ? ticksOf(place, rows, keys) : [],
     ramp: legend2.ramp,
@@ -4247,12 +4272,12 @@ function headings({ left: left3, width, colors }, title, what, beside) {
     { x: left3, y: below + 24, text: "key", size: SMALL3, color: colors.soft, ...plain3 }
   ];
 }
-function axisTexts(grid2, { cell: cell2, left: left3, top, colors }, rows, keys) {
+function axisTexts(grid2, { cell: cell2, left: left3, top: top2, colors }, rows, keys) {
   const style = { size: LABEL, color: colors.ink };
   const middle = (index) => (index + 0.5) * cell2;
   const texts = [
     ...rows.map((mark3) => {
-      const at = { x: left3 - TICK - 3, y: top + middle(mark3.index) };
+      const at = { x: left3 - TICK - 3, y: top2 + middle(mark3.index) };
       return {
         ...at,
         text: words(mark3),
@@ -4265,7 +4290,7 @@ function axisTexts(grid2, { cell: cell2, left: left3, top, colors }, rows, keys)
       };
     }),
     ...keys.map((mark3) => {
-      const at = { x: left3 + middle(mark3.index), y: top - TICK - 3 };
+      const at = { x: left3 + middle(mark3.index), y: top2 - TICK - 3 };
       return {
         ...at,
         text: words(mark3),
@@ -4280,11 +4305,11 @@ function axisTexts(grid2, { cell: cell2, left: left3, top, colors }, rows, keys)
   ];
   if (grid2.sink) {
     const x = left3 + sinkLeft(grid2, cell2) + sinkWidth(cell2) / 2;
-    texts.push({ x, y: top - TICK - 3, text: "sink", anchor: "start", upright: true, ...style });
+    texts.push({ x, y: top2 - TICK - 3, text: "sink", anchor: "start", upright: true, ...style });
   }
   return texts;
 }
-function ticksOf({ cell: cell2, left: left3, top }, rows, keys) {
+function ticksOf({ cell: cell2, left: left3, top: top2 }, rows, keys) {
   const at = ({ index }) => (index + 0.5) * cell2;
   return [
     ...rows.map(
@@ -4292,9 +4317,9 @@ function ticksOf({ cell: cell2, left: left3, top }, rows, keys) {
         /** @type {Picture["ticks"][number]} */
         [
           left3 - TICK,
-          top + at(mark3),
+          top2 + at(mark3),
           left3,
-          top + at(mark3)
+          top2 + at(mark3)
         ]
       )
     ),
@@ -4303,9 +4328,9 @@ function ticksOf({ cell: cell2, left: left3, top }, rows, keys) {
         /** @type {Picture["ticks"][number]} */
         [
           left3 + at(mark3),
-          top - TICK,
+          top2 - TICK,
           left3 + at(mark3),
-          top
+          top2
         ]
       )
     )
@@ -4323,15 +4348,15 @@ function legendOf(grid2, range3, { left: left3, width, colors }, y) {
   const swatches = [];
   const texts = [];
   let x = Math.min(left3, width - NARROWEST + MARGIN);
-  const write = (text) => {
+  const write2 = (text) => {
     texts.push({ ...style, x, text, anchor: start2 });
     x += textWidth(text, SMALL3) + 6;
   };
-  write("weight");
-  write(low);
+  write2("weight");
+  write2(low);
   const ramp2 = { x, y: middle - 5, width: RAMP, height: 10 };
   x += RAMP + 6;
-  write(high);
+  write2(high);
   for (
     const kind of
     /** @type {const} */
@@ -4341,7 +4366,7 @@ function legendOf(grid2, range3, { left: left3, width, colors }, y) {
     x += 8;
     swatches.push({ x, y: middle - 6, size: 12, kind });
     x += 18;
-    write(kind === "nan" ? "NaN" : kind);
+    write2(kind === "nan" ? "NaN" : kind);
   }
   return { ramp: ramp2, swatches, texts };
 }
@@ -4370,14 +4395,14 @@ function fitted2(text, size, room) {
 var FONT = 'system-ui, "Segoe UI", "Noto Sans", sans-serif';
 function gridPng(grid2, { ratio = 2, ...options }) {
   const picture2 = pictureOf(grid2, options);
-  const { cell: cell2, colors, left: left3, top } = picture2;
+  const { cell: cell2, colors, left: left3, top: top2 } = picture2;
   const canvas = newCanvas();
   const pen = sized(canvas, picture2.width, picture2.height, ratio);
   pen.fillStyle = colors.paper;
   pen.fillRect(0, 0, canvas.width, canvas.height);
   const cells2 = newCanvas();
   paintGrid(cells2, grid2, { cell: cell2, range: options.range, colors, ratio });
-  pen.drawImage(cells2, left3 * ratio, top * ratio);
+  pen.drawImage(cells2, left3 * ratio, top2 * ratio);
   paintLegend(pen, picture2, ratio);
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   paintTicks(pen, picture2);
@@ -4433,14 +4458,14 @@ var PATTERNED = 6;
 var NAMESPACE = "http://www.w3.org/2000/svg";
 function gridSvg(grid2, options) {
   const picture2 = pictureOf(grid2, options);
-  const { width, height, left: left3, top, colors } = picture2;
+  const { width, height, left: left3, top: top2, colors } = picture2;
   const lines = [
     `<svg xmlns="${NAMESPACE}" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" font-family="system-ui, 'Segoe UI', 'Noto Sans', sans-serif">`,
     `<title>${escaped(readable(options.title))}</title>`,
     `<desc>${escaped(readable(options.what))}</desc>`,
     definitionsOf(picture2),
     `<rect width="${width}" height="${height}" fill="${colors.paper}"/>`,
-    `<g transform="translate(${left3} ${top})" shape-rendering="crispEdges">`,
+    `<g transform="translate(${left3} ${top2})" shape-rendering="crispEdges">`,
     ...cellPaths(grid2, options.range, picture2),
     "</g>",
     ...sinkRects(grid2, options.range, picture2),
@@ -4474,6 +4499,7 @@ function definitionsOf({ colors, cell: cell2 }) {
     "</defs>"
   ].join("\n");
 }
+var PALE = "0.3";
 function cellPaths(grid2, range3, { colors, cell: cell2 }) {
   const [rows, columns] = grid2.shape;
   const { weights: weights2, visible } = grid2;
@@ -4491,8 +4517,15 @@ function cellPaths(grid2, range3, { colors, cell: cell2 }) {
       else pieces.set(code, [piece2]);
     }
   }
-  return [...pieces].map(
+  const paths = [...pieces].map(
     ([code, list]) => `<path fill="${fillOf(code, cell2, colors)}" d="${list.join("")}"/>`
+  );
+  return [...paths, ...fadedRects(grid2, cell2, colors)];
+}
+function fadedRects(grid2, cell2, colors) {
+  const wide = grid2.shape[1] * cell2;
+  return (grid2.padded ?? []).flatMap(
+    (isPadded, r) => isPadded ? `<rect y="${r * cell2}" width="${wide}" height="${cell2}" fill="${colors.paper}" fill-opacity="${FADED}"/>` : []
   );
 }
 function fillOf(code, cell2, colors) {
@@ -4501,12 +4534,12 @@ function fillOf(code, cell2, colors) {
   if (code === HIDDEN) return cell2 >= PATTERNED ? "url(#hidden)" : colors.hidden;
   return cell2 >= PATTERNED ? "url(#nan)" : colors.nan;
 }
-function emptyTexts(grid2, { left: left3, top, cell: cell2, colors }) {
+function emptyTexts(grid2, { left: left3, top: top2, cell: cell2, colors }) {
   const rows = Array.from({ length: grid2.shape[0] }, (_, r) => r);
   if (!emptyFits(grid2, cell2)) return [];
   return rows.filter((r) => isEmpty(grid2, r)).map((r) => ({
     x: left3 + 6,
-    y: top + (r + 0.5) * cell2,
+    y: top2 + (r + 0.5) * cell2,
     text: EMPTY_WORDS,
     size: 11,
     anchor: "start",
@@ -4514,12 +4547,13 @@ function emptyTexts(grid2, { left: left3, top, cell: cell2, colors }) {
     color: colors.soft
   }));
 }
-function sinkRects(grid2, range3, { left: left3, top, cell: cell2, colors }) {
+function sinkRects(grid2, range3, { left: left3, top: top2, cell: cell2, colors }) {
   const x = left3 + sinkLeft(grid2, cell2);
   return (grid2.sink ?? []).map((share, r) => {
     const code = codeOf(share, range3);
     const fill = code < 0 ? colors.nan : hexOf(colors.ramp, code);
-    return `<rect x="${x}" y="${top + r * cell2}" width="${sinkWidth(cell2)}" height="${cell2}" fill="${fill}" shape-rendering="crispEdges"/>`;
+    const pale = grid2.padded?.[r] ? `fill-opacity="${PALE}" ` : "";
+    return `<rect x="${x}" y="${top2 + r * cell2}" width="${sinkWidth(cell2)}" height="${cell2}" fill="${fill}" ${pale}shape-rendering="crispEdges"/>`;
   });
 }
 function legendRects({ ramp: ramp2, swatches, colors }) {
@@ -4638,14 +4672,14 @@ function exportCommand({ capture, source, about }) {
 var PASTE = "Paste it into a tab where this page is already open, or open the terminal’s link first.";
 function errands(page) {
   const { state, update, dialogs } = page;
-  const open3 = (turn) => {
+  const open4 = (turn) => {
     update({ turn, focus: "turn" });
     void fetchTurn(page).then(() => update({ focus: "turn" }));
   };
   return {
     turn: () => void fetchTurn(page),
-    skill: (skill) => open3(skill === state().turn.skill ? state().turn : newTurn(skill)),
-    another: () => open3(newTurn(state().turn.skill, state().turn.seed + 1)),
+    skill: (skill) => open4(skill === state().turn.skill ? state().turn : newTurn(skill)),
+    another: () => open4(newTurn(state().turn.skill, state().turn.seed + 1)),
     exercise: () => update(exercised(state())),
     "row-steps": () => update(stepsFrom(state())),
     "to-grid": () => update({ focus: "cells" }),
@@ -4667,12 +4701,18 @@ function errands(page) {
     ...profileErrands(page),
     help: () => openHelp(dialogs.help, state().view),
     copy: () => copyShown(page),
-    link: () => void copy(
-      page,
-      `The link is copied. It holds the place${fitsHash(state()) ? " and the changed numbers" : "; the changed numbers are too many for a link"}. ${state().inFile ? "" : PASTE}`.trim(),
-      location.href
-    )
+    link: () => copyLink(page)
   };
+}
+function copyLink(page) {
+  const now = page.state();
+  if (now.inCell) {
+    page.update({ notice: "A cell has no address to copy: sl.show(…, port=0) opens a page that has." });
+    return;
+  }
+  const holds = fitsHash(now) ? " and the changed numbers" : "; the changed numbers are too many for a link";
+  const done = `The link is copied. It holds the place${holds}. ${now.inFile ? "" : PASTE}`;
+  void copy(page, done.trim(), location.href);
 }
 async function openCapture({ state, update, wait, source }, id, hash) {
   await wait(source.need("info", { capture: id }));
@@ -5514,6 +5554,8 @@ function hostOf(text) {
   let file = null;
   return {
     inFile: true,
+    inCell: globalThis.location?.protocol === "about:",
+    // a frame has no address to copy
     async call(op, args = {}) {
       file ??= openText(text);
       if (!Object.hasOwn(OPERATIONS, op))
@@ -5579,8 +5621,8 @@ function trace(file, args) {
   const head2 = file.head(place);
   const row = whole2(args, "row", head2.q_len, null);
   const standard = file.data.info.limits.ledger_keys;
-  const top = whole2(args, "top", MOST_KEYS + 1, standard, 1);
-  return only2(traceRow(head2.row(row), row, top));
+  const top2 = whole2(args, "top", MOST_KEYS + 1, standard, 1);
+  return only2(traceRow(head2.row(row), row, top2));
 }
 async function weights(file, args) {
   const place = placeOf(file, args);
@@ -5593,6 +5635,213 @@ async function weights(file, args) {
     weights: lines.map(([start2, stop]) => Array.from(part.weights.slice(start2, stop))),
     visible: lines.map(([start2, stop]) => Array.from(part.visible.slice(start2, stop), Boolean))
   });
+}
+
+// src/host_widget.js
+var SOON = 700;
+var PATIENCE2 = 1500;
+var LONG2 = 3e4;
+var LARGEST2 = 4e6;
+var BUSY = "The kernel is busy: this goes on by itself when it is free.";
+var BUSY_HERE = "The kernel is busy: until it is free this page works out what it can.";
+var SILENT = "The kernel has been silent for long: this goes on by itself once it is free; if it was restarted, run this cell again, after the cells that it needs.";
+var GONE = "The kernel no longer knows this view: run its cell again, after the cells that it needs.";
+var GONE_HERE = `${GONE} Until then this page works out what it can.`;
+function widgetHost() {
+  return new Promise((found) => {
+    const hear = (event) => {
+      const [port] = event.ports;
+      if (event.source !== parent || event.data?.softlookup !== "port" || !port) return;
+      removeEventListener("message", hear);
+      found(hostOn(port, event.data));
+    };
+    addEventListener("message", hear);
+    parent.postMessage({ softlookup: "ready" }, "*");
+  });
+}
+function hostOn(port, { place = "", theme = "light", live = true }) {
+  const line4 = new Line(port, live);
+  let themed = null;
+  port.onmessage = ({ data }) => {
+    if (data.theme) themed?.(theme = data.theme);
+    else line4.hear(data);
+  };
+  let written2 = place;
+  return {
+    inCell: true,
+    call: (op, args = {}) => line4.ask(op, args),
+    said: (say) => line4.said(say),
+    theme: {
+      now: () => theme,
+      follow: (changed3) => {
+        themed = changed3;
+        return () => themed = null;
+      }
+    },
+    address: {
+      read: () => written2 ? `#${written2}` : "",
+      write: (state) => {
+        const hash = toHash(state);
+        if (hash !== written2) port.postMessage({ place: written2 = hash });
+      },
+      follow: () => () => {
+      }
+    },
+    pass: (event) => port.postMessage({ key: keyOf2(event) })
+  };
+}
+var keyOf2 = ({ key, code, keyCode, ctrlKey, metaKey, altKey, shiftKey }) => ({
+  ...{ key, code, keyCode, ctrlKey, metaKey, altKey, shiftKey }
+});
+var Line = class {
+  /** @type {Map<string, Waiting>} */
+  #waiting = /* @__PURE__ */ new Map();
+  /** @type {Map<string, import("./types.js").Host>} */
+  #numbers = /* @__PURE__ */ new Map();
+  // by capture: its numbers, in this page
+  /** @type {Set<string>} */
+  #fetched = /* @__PURE__ */ new Set();
+  #count = 0;
+  #timer = 0;
+  // until the kernel is asked whether it hears; 0: nothing is waited for
+  #silent = false;
+  // it was asked and said nothing
+  /** @type {(sentence: string) => void} */
+  #say = () => {
+  };
+  #said = "";
+  /** @param {MessagePort} port @param {boolean} live  somebody is at the other end */
+  constructor(port, live) {
+    this.port = port;
+    this.live = live;
+    this.name = Math.random().toString(36).slice(2);
+  }
+  /** @param {(sentence: string) => void} say  is told at once, and whenever it changes */
+  said(say) {
+    this.#say = say;
+    say(this.#said);
+  }
+  /** @param {string} op @param {Args} args @returns {Promise<Answer>} */
+  ask(op, args) {
+    return new Promise((resolve, reject) => {
+      const id = `${this.name}.${this.#count += 1}`;
+      const waiting3 = { op, args, resolve, reject, here: false, early: false };
+      this.#waiting.set(id, waiting3);
+      if (this.#silent || !this.live) this.#answerHere(id, waiting3);
+      if (!this.live) this.#giveUp();
+      else if (!waiting3.here) {
+        this.port.postMessage({ id, op, args });
+        this.#watch();
+      }
+    });
+  }
+  /** @param {any} data */
+  hear({ id, json, bytes, gone: gone2 }) {
+    if (gone2) {
+      this.#lost();
+      return;
+    }
+    this.#silent = false;
+    this.#tell("");
+    clearTimeout(this.#timer);
+    this.#timer = 0;
+    if (id === this.#here) this.#askAgain(json.working);
+    const waiting3 = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    if (waiting3) settle(waiting3, json, bytes);
+    if (waiting3?.op === "info" && json?.ok !== false) this.#fetchNumbers(json);
+    if (this.#waiting.size) this.#watch();
+  }
+  /** Is anybody there? Asked where an answer does not come; a kernel that computes says yes. */
+  #watch() {
+    this.#timer ||= Number(setTimeout(() => this.#isThere(PATIENCE2), SOON));
+  }
+  /** @param {number} patience */
+  #isThere(patience) {
+    this.#timer = 0;
+    if (!this.#waiting.size && !this.#silent) return;
+    for (const waiting3 of this.#waiting.values()) waiting3.early = true;
+    this.port.postMessage({ id: this.#here, op: "here" });
+    this.#timer = Number(setTimeout(() => this.#unheard(), patience));
+  }
+  get #here() {
+    return `${this.name}.here`;
+  }
+  /**
+   * The kernel hears, and works on these. Answers come in the order in which they are sent: what is
+   * neither here nor worked on was lost on its way.
+   * @param {string[]} working
+   */
+  #askAgain(working) {
+    for (const [id, { op, args, here, early }] of this.#waiting)
+      if (early && !here && !working.includes(id)) this.port.postMessage({ id, op, args });
+  }
+  #unheard() {
+    this.#timer = 0;
+    this.#tell(this.#silent ? SILENT : this.#canHelp() ? BUSY_HERE : BUSY);
+    this.#silent = true;
+    for (const [id, waiting3] of this.#waiting) this.#answerHere(id, waiting3);
+    this.#timer = Number(setTimeout(() => this.#isThere(LONG2), LONG2));
+  }
+  #lost() {
+    this.live = false;
+    clearTimeout(this.#timer);
+    for (const [id, waiting3] of this.#waiting) this.#answerHere(id, waiting3);
+    this.#giveUp();
+  }
+  /** Nobody will answer what this page cannot work out. */
+  #giveUp() {
+    this.#tell(this.#canHelp() ? GONE_HERE : GONE);
+    for (const [id, { here, reject }] of this.#waiting) {
+      if (here) continue;
+      this.#waiting.delete(id);
+      reject(new HostError(GONE, "gone"));
+    }
+  }
+  #canHelp() {
+    return this.#numbers.size > 0;
+  }
+  /** @param {string} sentence */
+  #tell(sentence) {
+    if (sentence === this.#said) return;
+    this.#said = sentence;
+    this.#say(sentence);
+  }
+  /** Small captures come into the page, for the time when nobody answers.  @param {any} info */
+  #fetchNumbers({ capture }) {
+    if (this.#fetched.has(capture)) return;
+    this.#fetched.add(capture);
+    this.ask("numbers", { capture, most: String(LARGEST2) }).then(
+      ({ bytes }) => {
+        if (bytes) this.#numbers.set(capture, hostOf(new TextDecoder().decode(bytes)));
+      },
+      () => {
+      }
+      // too large, or nobody there
+    );
+  }
+  /** @param {string} id @param {Waiting} waiting */
+  #answerHere(id, waiting3) {
+    const { op, args, resolve } = waiting3;
+    const numbers = this.#numbers.get(args.capture ?? "") ?? [...this.#numbers.values()][0];
+    if (waiting3.here || !numbers || !HERE.has(op)) return;
+    if (args.capture && !this.#numbers.has(args.capture)) return;
+    waiting3.here = true;
+    numbers.call(op, args).then(
+      (answer) => {
+        if (this.#waiting.delete(id)) resolve(answer);
+      },
+      (error) => {
+        if (this.#waiting.delete(id)) waiting3.reject(error);
+      }
+    );
+  }
+};
+var HERE = /* @__PURE__ */ new Set(["arrays", "trace", "weights", "overview", "grid", "facts", "everywhere"]);
+function settle({ op, resolve, reject }, json, bytes) {
+  if (json?.ok === false) reject(new HostError(json.error, "refused", json.argument));
+  else if (json) resolve({ json, bytes: bytes ? new Uint8Array(bytes) : null });
+  else reject(new HostError(`The kernel's answer to “${op}” was empty. Run this cell again.`, "gone"));
 }
 
 // src/edges.js
@@ -5679,8 +5928,8 @@ function overviewTools({ state }) {
 }
 function thumbLine(scene) {
   const { state } = scene;
-  const open3 = state.open ? { stage: state.stage, head: state.head } : null;
-  const at = state.over ?? open3;
+  const open4 = state.open ? { stage: state.stage, head: state.head } : null;
+  const at = state.over ?? open4;
   if (at) return headWords(scene, at);
   const most = state.theme === "dark" ? "bright" : "dark";
   return state.picked ? "The marked row is the picked query’s; below each head stands what it reads most there." : `Each small grid is one head: queries down, keys across, ${most} where a query reads most. Open one.`;
@@ -5702,7 +5951,11 @@ function thumbsTable(scene, layout) {
     {
       class: "thumbs",
       "aria-labelledby": "overview-title",
-      vars: { "--thumb": `${layout.thumb}px`, "--label": `${layout.label}px` }
+      vars: {
+        "--thumb": `${layout.thumb}px`,
+        "--column": `${layout.column}px`,
+        "--label": `${layout.label}px`
+      }
     },
     alike3 && h("thead", {}, head2),
     h(
@@ -5730,9 +5983,9 @@ function layerRow(scene, stage, numbered) {
 }
 function thumb(scene, at, number2) {
   const { state } = scene;
-  const open3 = state.open && same(at, { stage: state.stage, head: state.head });
+  const open4 = state.open && same(at, { stage: state.stage, head: state.head });
   const second = scene.second !== null && same(at, state.compare);
-  const kinds = ["thumb", open3 && "open", second && "second"].filter(Boolean).join(" ");
+  const kinds = ["thumb", open4 && "open", second && "second"].filter(Boolean).join(" ");
   return h(
     "button",
     {
@@ -5741,7 +5994,7 @@ function thumb(scene, at, number2) {
       "data-act": "open",
       "data-arg": headArg(at),
       "aria-label": `${headWords(scene, at)}${second ? "; compared" : ""}`,
-      "aria-pressed": String(open3),
+      "aria-pressed": String(open4),
       tabindex: same(at, state.thumb) ? 0 : -1
     },
     h(
@@ -5753,7 +6006,6 @@ function thumb(scene, at, number2) {
     state.picked && caption(scene, at)
   );
 }
-var briefly = (weight) => weight >= 95e-4 || weight === 0 ? rounded(weight).slice(0, 4) : rounded(Number(weight.toPrecision(1))).replace(".0e", "e");
 function caption(scene, at) {
   const most = scene.everywhere(at);
   const { tokens } = scene.keys;
@@ -5975,27 +6227,30 @@ var BESIDE2 = 1180;
 var OVERVIEW = 516;
 var NARROW2 = 600;
 var GAP3 = 24;
-var LONG2 = 240;
+var LONG3 = 240;
 var [LEAST3, MOST6, MOST_BELOW] = [23, 112, 56];
 var BETWEEN = 4;
+var COLUMN = 84;
+var AROUND2 = 290;
 var LEAST_LABEL = 24;
 var SINK_ROOM = 34;
 var LISTS = 320;
 function layoutOf(state) {
-  const { room, tall, open: open3, compare, info, capture } = state;
+  const { room, tall, open: open4, compare, info, capture } = state;
   const narrow = room < NARROW2;
   const page = Math.min(WIDEST2, room) - (room < 860 ? 32 : 56);
-  const long = info.sizes.kv_len > LONG2 || info.sizes.q_len > LONG2;
-  const beside = open3 && room >= BESIDE2 && !compare && !long;
-  const name = !open3 ? "alone" : beside ? "beside" : "below";
+  const long = info.sizes.kv_len > LONG3 || info.sizes.q_len > LONG3;
+  const beside = open4 && room >= BESIDE2 && !compare && !long;
+  const name = !open4 ? "alone" : beside ? "beside" : "below";
   const heads = Math.max(1, ...capture.layers.map(({ sizes }) => sizes.heads));
   const overview2 = beside ? OVERVIEW : page;
   const longest = Math.max(...capture.layers.map((layer) => layer.label.length));
   const wanted = Math.min(132, Math.max(62, 7 * longest + 12));
   const left3 = overview2 - heads * (LEAST3 + BETWEEN);
   const label = narrow ? LEAST_LABEL : Math.max(LEAST_LABEL, Math.min(wanted, left3));
-  const most = name === "below" ? MOST_BELOW : MOST6;
-  const thumb2 = Math.max(LEAST3, Math.min(most, Math.floor((overview2 - label) / heads) - BETWEEN));
+  const widest = Math.floor((overview2 - label) / heads) - BETWEEN;
+  const most = name === "below" ? MOST_BELOW : Math.min(MOST6, highest(capture.layers.length, tall));
+  const thumb2 = Math.max(LEAST3, Math.min(most, widest));
   const names2 = narrow ? 74 : 96;
   const both = compare && room >= 860 ? (page - GAP3) / 2 : page;
   const figure4 = beside ? page - OVERVIEW - GAP3 : both;
@@ -6003,6 +6258,7 @@ function layoutOf(state) {
   return {
     name,
     thumb: thumb2,
+    column: Math.max(thumb2, Math.min(widest, COLUMN)),
     label,
     names: names2,
     aside: (width2) => name === "below" && !compare && width2 + names2 + THICKNESS + LISTS + GAP3 <= page,
@@ -6012,6 +6268,10 @@ function layoutOf(state) {
       Math.max(LEAST_GRID, Math.min(width, sideOf(Math.max(rows, keys), tall))) - (sink ? SINK_ROOM : 0)
     )
   };
+}
+function highest(layers, tall) {
+  const high = Math.floor((tall - AROUND2) / layers) - BETWEEN;
+  return high < MOST_BELOW ? Infinity : high;
 }
 var LEAST_GRID = 180;
 var [SIDE2, LARGEST_SIDE] = [560, 760];
@@ -6282,9 +6542,9 @@ function pairAt2(event, { heads }) {
   const scene = box && heads();
   const view = box?.getAttribute("data-which") === "second" ? scene?.second : scene?.first;
   if (!box || !scene || !view?.grid) return null;
-  const { left: left3, top } = box.getBoundingClientRect();
+  const { left: left3, top: top2 } = box.getBoundingClientRect();
   const cell2 = cellOf(scene, view, layoutOf(scene.state));
-  const found = cellAt(view.grid, cell2, event.clientX - left3, event.clientY - top);
+  const found = cellAt(view.grid, cell2, event.clientX - left3, event.clientY - top2);
   return found && [tokenOfPlace(view.rowWords, found.row), tokenOfPlace(view.keyWords, found.key)];
 }
 function pointed(event, hands) {
@@ -6314,15 +6574,15 @@ function clickedCell(event, hands) {
 
 // src/map_draw.js
 function sheetOf(camera, box, ratio) {
-  const { left: left3, top, per } = edgesOf(camera, box);
+  const { left: left3, top: top2, per } = edgesOf(camera, box);
   const cell2 = ratio / per;
   return {
     x: (key) => Math.round((key - left3) * cell2),
-    y: (query) => Math.round((query - top) * cell2),
+    y: (query) => Math.round((query - top2) * cell2),
     cell: cell2
   };
 }
-function drawMap(pen, { sheet, camera, box, size, level, top, tile, ...look }) {
+function drawMap(pen, { sheet, camera, box, size, level, top: top2, tile, ...look }) {
   const { tileAt, sprite, unknown } = look;
   const world = (
     /** @type {Rect} */
@@ -6344,7 +6604,7 @@ function drawMap(pen, { sheet, camera, box, size, level, top, tile, ...look }) {
   const places2 = level === null ? [] : tilesIn(camera, box, size, level, tile);
   const tiles = places2.map((at) => ({ at, fine: tileAt(at) }));
   const missing = tiles.filter(({ fine: fine2 }) => !fine2?.whole);
-  for (let up = top; up > (level ?? top); up -= 1)
+  for (let up = top2; up > (level ?? top2); up -= 1)
     for (const { at } of missing) drawPiece(pen, sheet, at, up, tile, tileAt, sprite);
   for (const { at, fine: fine2 } of tiles) if (fine2) drawTile(pen, sheet, at, fine2, sprite(fine2), tile);
   pen.restore();
@@ -6421,8 +6681,8 @@ function around(sheet, { rows, keys }, ratio) {
     return [a - more, b + more];
   };
   const [left3, right] = out(sheet.x(keys[0]), sheet.x(keys[1]));
-  const [top, bottom] = out(sheet.y(rows[0]), sheet.y(rows[1]));
-  return [left3, top, right, bottom];
+  const [top2, bottom] = out(sheet.y(rows[0]), sheet.y(rows[1]));
+  return [left3, top2, right, bottom];
 }
 var wipe = (pen, [x0, y0, x1, y1]) => pen.clearRect(x0, y0, x1 - x0, y1 - y0);
 function frame(pen, [x0, y0, x1, y1], color, width) {
@@ -6634,7 +6894,7 @@ function miniWork({ scene, desk, minis, unknown, colors, ratio }) {
   };
 }
 function drawView(pen, { camera, layout, size }, colors, ratio) {
-  const { left: left3, top, right, bottom } = edgesOf(camera, layout.box);
+  const { left: left3, top: top2, right, bottom } = edgesOf(camera, layout.box);
   const { width, height } = pen.canvas;
   const part = (a, b, length, pixels2) => {
     const [from, upTo] = [
@@ -6645,7 +6905,7 @@ function drawView(pen, { camera, layout, size }, colors, ratio) {
     return [Math.max(1, from - more), Math.min(pixels2 - 1, upTo + more)];
   };
   const [x0, x1] = part(left3, right, size.keys, width);
-  const [y0, y1] = part(top, bottom, size.rows, height);
+  const [y0, y1] = part(top2, bottom, size.rows, height);
   for (
     const [color, line4] of
     /** @type {[string, number][]} */
@@ -6671,8 +6931,8 @@ function under(event, selector) {
   return target instanceof Element ? target.closest(selector) : null;
 }
 function pointIn(event, box) {
-  const { left: left3, top } = box.getBoundingClientRect();
-  return [event.clientX - left3, event.clientY - top];
+  const { left: left3, top: top2 } = box.getBoundingClientRect();
+  return [event.clientX - left3, event.clientY - top2];
 }
 function listenToMap(root, hands, signal) {
   const fingers = /* @__PURE__ */ new Map();
@@ -6923,11 +7183,16 @@ function hovered(event, { state, update }) {
     });
   }
 }
-function pressed3(event, root, shadow, { act, state }) {
+function pressed3(event, root, shadow, { act, state, pass }) {
   const path = event.composedPath();
   const outside = !path.includes(root) && event.target !== root.ownerDocument.body;
   if (event.defaultPrevented || outside || shadow.querySelector("dialog[open]")) return;
   const target = path.includes(root) && path[0] instanceof Element ? path[0] : null;
+  if (pass && isForNotebook(event)) {
+    event.preventDefault();
+    pass(event);
+    return;
+  }
   const action = actionOf(event, target, state().view);
   if (!action) return;
   event.preventDefault();
@@ -6944,6 +7209,9 @@ function rove(target, way) {
   buttons[Math.max(0, Math.min(at, buttons.length - 1))]?.focus();
 }
 
+// src/elsewhere.js
+var isElsewhere = () => self !== top && !document.hasFocus();
+
 // src/header.js
 function titleOf({ source, title }) {
   if (source === "lesson") return "Lesson";
@@ -6953,7 +7221,7 @@ var COPIED = {
   map: "copy the held pair as a line of a table",
   table: "copy the table as text"
 };
-function header({ info, capture, view, inFile }) {
+function header({ info, capture, view, inFile, inCell }) {
   const act = (name, text, label) => h("button", { type: "button", "data-act": name, "aria-label": label, title: label }, text);
   return h(
     "header",
@@ -6965,14 +7233,14 @@ function header({ info, capture, view, inFile }) {
       { class: "acts" },
       (info.source !== "lesson" || view !== "steps") && views(view, hasTable(capture) && !inFile),
       act("copy", "copy", COPIED[view] ?? "copy the ledger as text"),
-      act("link", "link", "copy a link to this place"),
+      !inCell && act("link", "link", "copy a link to this place"),
       act("help", "?", "all keys")
     )
   );
 }
 function shelf({ shelf: items, capture, source, title }) {
   const name = titleOf(items.find(({ id }) => id === capture) ?? { source, title });
-  const open3 = h(
+  const open4 = h(
     "span",
     {
       class: source === "lesson" ? "title" : "title own",
@@ -6982,9 +7250,9 @@ function shelf({ shelf: items, capture, source, title }) {
     },
     h("bdi", {}, name)
   );
-  if (items.length < 2) return open3;
+  if (items.length < 2) return open4;
   const buttons = items.map(
-    (item) => item.id === capture ? open3 : h(
+    (item) => item.id === capture ? open4 : h(
       "button",
       {
         type: "button",
@@ -7020,10 +7288,12 @@ function views(view, table6) {
     one("steps", "one head, step by step")
   );
 }
-function notices({ notice, offline }) {
+function notices({ notice, offline, waits }) {
+  const isSaid = offline !== null && waits.startsWith(offline);
   return [
+    h("p", { class: "waits", role: "status", "data-key": "waits" }, waits),
     h("p", { class: "notice", role: "status", "data-key": "notice" }, notice),
-    offline ? h(
+    offline && !isSaid ? h(
       "div",
       { class: "offline", role: "alert", "data-key": "offline" },
       h("p", {}, offline),
@@ -7261,7 +7531,7 @@ var Reader = class {
 // src/map_desk.js
 var REST = 60;
 var AGAIN = 500;
-var SOON = 150;
+var SOON2 = 150;
 var LITTLE = 0.2;
 var COARSER = 5;
 var MOST_BUCKETS = 2048;
@@ -7343,7 +7613,7 @@ var Desk = class {
   }
 };
 var later = (work, pause) => Number(setTimeout(work, pause));
-var pauseOf = ({ done, of }) => done < LITTLE * of ? SOON : AGAIN;
+var pauseOf = ({ done, of }) => done < LITTLE * of ? SOON2 : AGAIN;
 var placeName = (place) => Object.values(place).join("/");
 function viewName2({ place, camera, layout, level, state }) {
   const { width, height } = layout.box;
@@ -7397,7 +7667,7 @@ function wantProfiles(profiles, scene) {
 function countsIn({ info, level, place, camera, layout, size, state }, atlas) {
   if (!info) return null;
   const counts = new Float64Array(256);
-  const { left: left3, top, right, bottom } = edgesOf(camera, layout.box);
+  const { left: left3, top: top2, right, bottom } = edgesOf(camera, layout.box);
   let any = false;
   for (const at of tilesIn(camera, layout.box, size, level, info.tile)) {
     const tile = atlas.tile(place, at);
@@ -7415,7 +7685,7 @@ function countsIn({ info, level, place, camera, layout, size, state }, atlas) {
       );
     };
     const [rows, keys] = [
-      part(top, bottom, at.i, tile.rows),
+      part(top2, bottom, at.i, tile.rows),
       part(left3, right, at.j, tile.columns)
     ];
     tally(counts, tile.codes[state.map.pool], tile.columns, rows, keys);
@@ -7431,7 +7701,6 @@ function added(terms2) {
   return `${terms2.slice(0, MOST11 - 1).join(" + ")} + … ${left3} more`;
 }
 var exactVector = (numbers) => vector(numbers, exact, 6);
-var sixth = (x) => Number.isFinite(x) && Math.abs(x) < 1e6 ? exact(Number(x.toFixed(6))) : exact(x);
 function scoreBefore(record, id, i) {
   if (id === "biased" && record.capped) return record.capped[i];
   return id === "scaled" ? record.products[i] : record.scaled[i];
@@ -7462,8 +7731,8 @@ function scoreLine(record, id, i, scaled) {
     const root = Math.sqrt(record.query.length);
     const divides = scaled && Math.abs(record.scale * root - 1) < 1e-12 && root !== 1;
     const how = divides ? `÷ ${short(root)}` : `× ${short(record.scale)}`;
-    const write = evenly(record.products);
-    return line2(`${write(before2)} ${how} = ${rounded(record.scaled[i])}`, exact(record.scaled[i]));
+    const write2 = evenly(record.products);
+    return line2(`${write2(before2)} ${how} = ${rounded(record.scaled[i])}`, exact(record.scaled[i]));
   }
   if (id === "capped") {
     const cap = short(record.softcap ?? 0);
@@ -7595,7 +7864,9 @@ function readout(record, cursor, options) {
 // src/ledger.js
 function ledgerPart(scene, lights, { whole: whole3 = false } = {}) {
   const { state, tokens, record } = scene;
-  const where = whole3 ? `, in ${headName(state.capture, state)}` : "";
+  const { layers } = state.capture;
+  const isOne = layers.length === 1 && layers[0].heads.length === 1;
+  const where = whole3 || !isOne ? `, in ${headName(state.capture, state)}` : "";
   const title = h(
     "h2",
     { id: "ledger-title", tabindex: whole3 ? -1 : null },
@@ -7606,12 +7877,12 @@ function ledgerPart(scene, lights, { whole: whole3 = false } = {}) {
     "section",
     { class: "ledger-part", "data-key": "ledger", "aria-labelledby": "ledger-title" },
     h("div", { class: "titled" }, title, switches(scene, whole3)),
-    record ? table2(scene, lights) : h("p", { class: "quiet panel waiting" }, "Asking for this row …"),
     record && h(
       "p",
       { class: "quiet sideways", "aria-hidden": "true" },
       "More keys than fit: the table scrolls sideways."
     ),
+    record ? table2(scene, lights) : h("p", { class: "quiet panel waiting" }, "Asking for this row …"),
     readoutLine(scene),
     note && h("p", { class: "note" }, note),
     !whole3 && stepsLine(scene)
@@ -8092,7 +8363,7 @@ function waiting2(scene, which) {
 function table3(scene, which, id, links) {
   const tokens = which === "from" ? scene.keys.tokens : scene.queries.tokens;
   const name = which === "from" ? "key" : "query";
-  const write = alike(links.map(({ weight }) => weight));
+  const write2 = alike(links.map(({ weight }) => weight));
   const line4 = (link, i) => {
     const at = which === "from" ? link.key : link.query;
     const bar = Number.isFinite(link.weight) ? Math.max(0, Math.min(1, link.weight)) : 0;
@@ -8104,7 +8375,7 @@ function table3(scene, which, id, links) {
       h(
         "td",
         { class: "weight", vars: { "--w": String(bar) }, title: String(link.weight) },
-        write(link.weight)
+        write2(link.weight)
       )
     );
   };
@@ -8142,7 +8413,7 @@ function tourPart(scene) {
   const { tour } = scene.state.map;
   if (!tour) return null;
   const heads = ["query → key", "weight"].map((word2) => h("th", { scope: "col" }, word2));
-  const write = alike(tour.links.map(({ weight }) => weight));
+  const write2 = alike(tour.links.map(({ weight }) => weight));
   return h(
     "section",
     { class: "reads-part map-tour", "data-key": "tour", "aria-labelledby": "tour-title" },
@@ -8159,7 +8430,7 @@ function tourPart(scene) {
       h(
         "tbody",
         {},
-        tour.links.map((link, i) => tourLine(scene, i, write(link.weight)))
+        tour.links.map((link, i) => tourLine(scene, i, write2(link.weight)))
       )
     ),
     tour.links.length > 1 && h("p", { class: "quiet" }, "S leads to the next one.")
@@ -8595,14 +8866,14 @@ function bodyRow({ columns, kinds }, row, tops, stops) {
     !row.refused && kinds.length > 0 && h("td", { class: "kinds-cell" }, kindsBar(row))
   );
 }
-function numberCell(row, column, top, first) {
+function numberCell(row, column, top2, first) {
   const number2 = column.number(row);
   if (number2 === void 0) {
     const words2 = first && row.part > 0 ? `${Math.floor(100 * row.part)} %` : "";
     return h("td", { class: "quiet" }, words2);
   }
   if (number2 === null) return h("td", { class: "quiet", title: "there is none" }, "–");
-  const share = Number.isFinite(number2) ? Math.max(0, Math.min(1, number2 / top)) : 0;
+  const share = Number.isFinite(number2) ? Math.max(0, Math.min(1, number2 / top2)) : 0;
   return h(
     "td",
     { class: "weight", vars: { "--w": share.toFixed(4) }, title: String(number2) },
@@ -8675,13 +8946,13 @@ function waitingWords({ info, profile }) {
   const left3 = profile.seconds_left === null ? "" : `, ${timeWords(profile.seconds_left)}`;
   return `Working out what every key receives: ${part} %${left3}`;
 }
-function extremes({ queries, keys }, list, profile, open3) {
+function extremes({ queries, keys }, list, profile, open4) {
   const lines = list.lines(profile) ?? [];
   const { tokens } = list.axis === "key" ? keys : queries;
   const most = Math.max(...lines.map(({ share }) => share));
   return h(
     "details",
-    { "data-key": list.id, open: open3 },
+    { "data-key": list.id, open: open4 },
     h("summary", {}, list.title),
     h("p", { class: "quiet means" }, list.means),
     lines.length ? table4(list, lines, tokens, most) : h("p", { class: "quiet" }, "there are none")
@@ -8689,7 +8960,7 @@ function extremes({ queries, keys }, list, profile, open3) {
 }
 function table4({ axis: axis2, unit, title, act }, lines, tokens, most) {
   const heads = ["token", axis2, unit].map((word2) => h("th", { scope: "col" }, word2));
-  const write = alike(lines.map(({ number: number2 }) => number2));
+  const write2 = alike(lines.map(({ number: number2 }) => number2));
   return h(
     "table",
     { class: "reads", "aria-label": title },
@@ -8710,7 +8981,7 @@ function table4({ axis: axis2, unit, title, act }, lines, tokens, most) {
               vars: { "--w": most > 0 ? (share / most).toFixed(4) : "0" },
               title: String(number2)
             },
-            write(number2)
+            write2(number2)
           )
         )
       )
@@ -8928,7 +9199,14 @@ var MapLife = class {
     const { failed, source } = page;
     this.desk = new Desk({ call: source.call, changed: () => this.soon(), failed });
     this.paint = createMapPainter(this.desk);
-    document.addEventListener("visibilitychange", () => this.soon());
+    document.addEventListener("visibilitychange", this.#seen);
+  }
+  #seen = () => this.soon();
+  /** The page is taken away: nothing is asked for any more. */
+  end() {
+    document.removeEventListener("visibilitychange", this.#seen);
+    cancelAnimationFrame(this.#frame);
+    this.desk.see(null);
   }
   /** What is shown; null in the other views.  @returns {MapScene | null} */
   scene() {
@@ -9157,7 +9435,7 @@ function choices(turn, exercise) {
 function verdictPart(verdict, state) {
   const { lesson, solved, turn } = state;
   if (verdict.correct && turn.revealed && !solved.includes(turn.skill)) return againPart();
-  const open3 = lesson.checklist.find(({ skill }) => !solved.includes(skill));
+  const open4 = lesson.checklist.find(({ skill }) => !solved.includes(skill));
   return h(
     "div",
     { class: verdict.correct ? "verdict right" : "verdict wrong" },
@@ -9167,13 +9445,13 @@ function verdictPart(verdict, state) {
       { class: "right-step" },
       verdict.steps.map((line4) => h("li", {}, prose(line4)))
     ),
-    verdict.correct && open3 && h(
+    verdict.correct && open4 && h(
       "button",
       {
         type: "button",
         class: "plain",
         "data-act": "skill",
-        "data-arg": open3.skill
+        "data-arg": open4.skill
       },
       "Next exercise"
     )
@@ -9390,7 +9668,7 @@ function productStep(scene, all) {
   const terms2 = query.map((x, d) => `${bracketed(x)}·${bracketed(key[d])}`).join(" + ");
   const product = all[i].products[j];
   const ask3 = `query ${tokenName(tokens, i)} · key ${tokenName(keyTokens, j)}`;
-  const write = evenly(all.flatMap((record) => record.products));
+  const write2 = evenly(all.flatMap((record) => record.products));
   return step3(
     "1",
     "Q · Kᵀ = scores",
@@ -9405,10 +9683,10 @@ function productStep(scene, all) {
       matrix(
         "scores",
         all.map((record) => record.products),
-        { rows: names(scene, "q"), columns: names(scene, "k"), write, at: [i, j] }
+        { rows: names(scene, "q"), columns: names(scene, "k"), write: write2, at: [i, j] }
       )
     ),
-    productLine(`${ask3} = ${terms2} = ${write(product)}`, product)
+    productLine(`${ask3} = ${terms2} = ${write2(product)}`, product)
   );
 }
 function productLine(formula, product) {
@@ -9549,8 +9827,8 @@ function contentsPart({ lesson, section }) {
 }
 function articlePart({ lesson, section }) {
   const index = Math.min(section, lesson.sections.length - 1);
-  const open3 = lesson.sections[index];
-  if (!open3) return null;
+  const open4 = lesson.sections[index];
+  if (!open4) return null;
   const turn = (arg, text, off) => h(
     "button",
     { type: "button", class: "link", "data-act": "section", "data-arg": arg, disabled: off },
@@ -9559,9 +9837,9 @@ function articlePart({ lesson, section }) {
   return h(
     "article",
     { class: "article-part", "data-key": "article", "aria-labelledby": "article-title" },
-    h("h2", { id: "article-title", class: "headline", tabindex: -1 }, prose(open3.title)),
-    open3.paragraphs.map((text) => h("p", {}, prose(text))),
-    open3.tables.map(figure3),
+    h("h2", { id: "article-title", class: "headline", tabindex: -1 }, prose(open4.title)),
+    open4.paragraphs.map((text) => h("p", {}, prose(text))),
+    open4.tables.map(figure3),
     h(
       "div",
       { class: "turns" },
@@ -9959,48 +10237,31 @@ function thumbWork({ scene, layout, colors }, which) {
     picture: [values, markRow, state.first, layout.thumb],
     paint: (canvas) => {
       const cell2 = layout.thumb / Math.max(rows, columns);
-      const range3 = thumbRange(values, columns, state.first);
-      paintThumbnail(canvas, values, rows, columns, { markRow, colors, range: range3, cell: cell2 });
+      const { queries } = axesOf(state.capture, stage, state.batch);
+      const padded = paddedBlocks(queries, rows, per);
+      const range3 = thumbRange(values, columns, { first: state.first, padded });
+      paintThumbnail(canvas, values, rows, columns, { markRow, padded, colors, range: range3, cell: cell2 });
     }
   };
 }
-function thumbRange(values, columns, first) {
+function paddedBlocks({ tokens, padding }, rows, per) {
+  if (!padding.length) return null;
+  return Array.from({ length: rows }, (_, r) => {
+    const stop = Math.min(tokens.length, (r + 1) * per);
+    return padding.some(([from, upTo]) => from <= r * per && stop <= upTo);
+  });
+}
+function thumbRange(values, columns, { first, padded }) {
   let high = 0;
   values.forEach((value, i) => {
-    if (value > high && (first || i % columns)) high = value;
+    if (value > high && (first || i % columns) && !padded?.[Math.floor(i / columns)]) high = value;
   });
   return { low: 0, high: high || 1 };
 }
 
-// src/place.js
-function placeOf2({ capture, view, open: open3, stage, head: head2 }) {
-  const one = view === "heads" ? open3 : view !== "table";
-  const at = one ? `${stage}.${head2}` : "all";
-  return `${capture.capture} ${view} ${at}`;
-}
-function writeHash(state) {
-  try {
-    const address2 = `${location.pathname}${location.search}#${toHash(state)}`;
-    const place = placeOf2(state);
-    const before2 = history.state?.place;
-    const there = `${location.pathname}${location.search}${location.hash}` === address2;
-    if (there && before2 === place) return;
-    if (there || before2 === void 0 || before2 === place)
-      history.replaceState({ place }, "", address2);
-    else history.pushState({ place }, "", address2);
-  } catch {
-  }
-}
-var readHash = () => location.hash;
-function followHash(moved3) {
-  const follow3 = () => moved3(location.hash);
-  addEventListener("hashchange", follow3);
-  return () => removeEventListener("hashchange", follow3);
-}
-
 // src/sight.js
-function pairOf({ view, capture, stage, batch, head: head2, picked: picked2, row, key, follow: follow3 }) {
-  if (!(picked2 && follow3 && key !== null)) return "";
+function pairOf({ view, capture, stage, batch, head: head2, picked: picked2, row, key, follow: follow4 }) {
+  if (!(picked2 && follow4 && key !== null)) return "";
   return [view, capture.capture, stage, batch, head2, row, key].join(" ");
 }
 function createSight() {
@@ -10063,7 +10324,7 @@ function heldRow(shadow) {
   const held2 = shadow.activeElement;
   const at = held2?.matches(".row-open") ? held2.getAttribute("data-arg") : null;
   return () => {
-    if (at === null || shadow.activeElement === held2) return;
+    if (at === null || shadow.activeElement === held2 || isElsewhere()) return;
     const now = shadow.querySelector(`.row-open[data-arg="${at}"]`);
     if (now instanceof HTMLElement) now.focus({ preventScroll: true });
   };
@@ -10096,7 +10357,7 @@ var FOCUS = (
     going: ["input[data-going]"]
   }
 );
-function livePage(root, shadow, page, source, first) {
+function livePage(root, shadow, page, source, first, address2) {
   let state = first;
   let waiting3 = 0;
   let pause = 0;
@@ -10145,9 +10406,9 @@ function livePage(root, shadow, page, source, first) {
     bring(shadow, state);
     markEdges(shadow);
     root.dataset.state = waiting3 ? "loading" : "ready";
-    if (!state.going) announce(root, state);
+    if (!state.going) announce(root, state, address2);
     ask3(state.offline ? [] : needs);
-    if (focus) focusOn(shadow, focus);
+    if (focus && !isElsewhere()) focusOn(shadow, focus);
   };
   const glance2 = (changes) => {
     state = { ...state, ...changes };
@@ -10176,8 +10437,8 @@ function scenesOf(state, source, life) {
   };
   return { heads, table: table6, map, scene, view };
 }
-function announce(root, state) {
-  writeHash(state);
+function announce(root, state, address2) {
+  address2.write(state);
   if (root.hasAttribute("data-softlookup")) document.title = `${titleOf(state.info)} - softlookup`;
 }
 function follow2(shadow, drawn, paint) {
@@ -10214,8 +10475,8 @@ function focusOn(shadow, name) {
   if (element instanceof HTMLInputElement && element.matches(".edit")) element.select();
 }
 function bringUp(part) {
-  const { top } = part.getBoundingClientRect();
-  if (top >= 0 && top < innerHeight / 3) return;
+  const { top: top2 } = part.getBoundingClientRect();
+  if (top2 >= 0 && top2 < innerHeight / 3) return;
   const quick = !part.matches(".headline") || matchMedia("(prefers-reduced-motion)").matches;
   part.scrollIntoView({ block: "start", behavior: quick ? "auto" : "smooth" });
 }
@@ -10293,6 +10554,32 @@ main.map-beside { grid-template-columns: minmax(0, 1fr) 286px; }
 @media (forced-colors: active) { .map canvas, .map .heat-swatch i { forced-color-adjust: none; } .two-ended::before { background: CanvasText; } }
 `;
 
+// src/place.js
+function placeOf2({ capture, view, open: open4, stage, head: head2 }) {
+  const one = view === "heads" ? open4 : view !== "table";
+  const at = one ? `${stage}.${head2}` : "all";
+  return `${capture.capture} ${view} ${at}`;
+}
+function write(state) {
+  try {
+    const address2 = `${location.pathname}${location.search}#${toHash(state)}`;
+    const place = placeOf2(state);
+    const before2 = history.state?.place;
+    const there = `${location.pathname}${location.search}${location.hash}` === address2;
+    if (there && before2 === place) return;
+    if (there || before2 === void 0 || before2 === place)
+      history.replaceState({ place }, "", address2);
+    else history.pushState({ place }, "", address2);
+  } catch {
+  }
+}
+function follow3(moved3) {
+  const changed3 = () => moved3(location.hash);
+  addEventListener("hashchange", changed3);
+  return () => removeEventListener("hashchange", changed3);
+}
+var addressBar = { read: () => location.hash, write, follow: follow3 };
+
 // src/style_figures.js
 var FIGURES_CSS = `
 .c0 { --c: #0072b2; --chip: #0072b2; --on: #fff; } .c1 { --c: #d55e00; --chip: #bd5300; --on: #fff; }
@@ -10358,7 +10645,7 @@ table.ledger { width: 100%; border-collapse: separate; border-spacing: 0; table-
 .scroll[data-more~=right] .margin::before, .scroll[data-more~=left] .step::after { content: ""; position: absolute; top: 0; bottom: 0; width: 7px; pointer-events: none; }
 .scroll[data-more~=right] .margin::before { right: 100%; background: linear-gradient(to left, var(--line), transparent); }
 .scroll[data-more~=left] .step::after { left: 100%; background: linear-gradient(to right, var(--line), transparent); }
-.sideways { display: none; font-size: 13px; } .scroll[data-more] + .sideways { display: block; }
+.sideways { display: none; font-size: 13px; } .ledger-part:has(> .scroll[data-more]) .sideways { display: block; }
 .ledger td .label { color: var(--soft); } .ledger td b { font-weight: 650; }
 .ledger .sink, .ledger .rest { border-left: 1px dashed var(--line); color: var(--soft); }
 .ledger th.rest { white-space: normal; min-width: 104px; font-size: 13px; } .ledger th.sink { font-size: 13px; }
@@ -10447,7 +10734,7 @@ function sort({ state: { table: table6 } }, by) {
   return { table: { ...table6, by, down } };
 }
 function move3({ rows, state: { table: table6 } }, way) {
-  const [dy, dx] = jump(way);
+  const [dy, dx] = way ? jump(way) : [0, 0];
   const at = Math.max(0, rows.findIndex((row2) => rowArg(row2.at) === table6.at));
   const step4 = dy || (Number.isFinite(dx) ? 0 : dx);
   const row = rows[Math.max(0, Math.min(at + step4, rows.length - 1))];
@@ -10567,13 +10854,13 @@ main.heads-beside { grid-template-columns: 516px minmax(0, 1fr); grid-template-r
 .piece.padding { opacity: .55; font-style: italic; }
 .fields-line { color: var(--soft); } .fields-line input { width: 76px; padding: 1px 6px; }
 
-.thumbs { border-collapse: separate; border-spacing: 4px 4px; margin: -4px; table-layout: fixed; width: max-content; }
+.thumbs { border-collapse: separate; border-spacing: 4px 4px; margin: -4px -4px 0; table-layout: fixed; width: max-content; }
 .thumbs th { font-weight: 400; font-size: 12px; color: var(--soft); padding: 0; }
 .thumbs thead td, .thumbs tbody th { width: calc(var(--label) - 4px); } .thumbs tbody th { text-align: right; padding: calc(var(--thumb) / 2 - 9px) 6px 0 0; vertical-align: top; white-space: nowrap; }
 .thumbs tbody th > span { display: flex; justify-content: flex-end; gap: 4px; max-width: calc(var(--label) - 10px); margin-left: auto; } .thumbs th b { font-weight: 400; }
 .layer-word { overflow: hidden; text-overflow: ellipsis; min-width: 0; }
-.thumbs td { padding: 0; vertical-align: top; width: var(--thumb); }
-.thumb { display: flex; flex-direction: column; align-items: center; width: var(--thumb); border-radius: 3px; }
+.thumbs td { padding: 0; vertical-align: top; width: var(--column); }
+.thumb { display: flex; flex-direction: column; align-items: center; width: var(--column); border-radius: 3px; scroll-margin-bottom: 52px; }
 .thumb .picture { display: grid; place-items: center; width: var(--thumb); height: var(--thumb); background: var(--faint); border-radius: 2px; }
 .thumb canvas { display: block; }
 .thumb:hover .picture { outline: 2px solid var(--edge); }
@@ -10583,6 +10870,7 @@ main.heads-beside { grid-template-columns: 516px minmax(0, 1fr); grid-template-r
 .most b { display: block; font-weight: 500; color: var(--ink); }
 .most bdi { display: block; overflow: hidden; text-overflow: ellipsis; }
 .thumb-line { min-height: 42px; font-size: 13px; overflow-wrap: anywhere; }
+@media (min-width: 600px) { .thumb-line { position: sticky; bottom: 0; z-index: 1; background: var(--paper); border-top: 1px solid var(--line); padding-top: 4px; } }
 
 .heads .headline { font-size: 19px; }
 .head-tools { display: flex; flex-wrap: wrap; gap: 8px 18px; align-items: center; font-size: 13px; color: var(--soft); }
@@ -10677,7 +10965,7 @@ button[disabled] { cursor: default; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .quiet { color: var(--soft); font-size: 14px; }
 .panel { background: var(--panel); border: 1px solid var(--line); border-radius: 10px; }
-.scroll { position: relative; overflow-x: auto; overscroll-behavior-x: contain; }
+.scroll { position: relative; overflow: auto hidden; overscroll-behavior-x: contain; }
 .link { color: var(--soft); text-decoration: underline; text-decoration-color: var(--line); text-underline-offset: 3px; }
 .link:hover:not([disabled]) { color: var(--ink); text-decoration-color: currentColor; }
 .link[disabled] { text-decoration: none; opacity: .5; }
@@ -10695,7 +10983,8 @@ header .title { flex: 0 1 auto; font-size: 17px; min-width: 0; padding-bottom: 1
 header .acts { margin-left: auto; flex: none; display: flex; gap: 18px; font-size: 13px; align-items: baseline; padding-bottom: 13px; }
 header .acts button { color: var(--soft); min-width: 20px; }
 header .acts button:hover { color: var(--ink); }
-.notice:empty { display: none; }
+.notice:empty, .waits:empty { display: none; }
+.waits { position: sticky; top: 0; z-index: 3; padding: 7px max(28px, calc(50vw - 652px)); border-bottom: 1px solid var(--line); background: var(--panel); color: var(--soft); font-size: 13px; }
 .notice { position: fixed; z-index: 3; bottom: 18px; left: 50%; transform: translateX(-50%); width: max-content; max-width: calc(100vw - 32px); padding: 8px 18px; border: 1px solid var(--edge); border-radius: 9px; background: var(--panel); font-size: 14px; }
 .offline { max-width: 1264px; margin: 14px auto 0; padding: 10px 16px; border: 1px solid var(--wrong); border-radius: 10px; display: flex; gap: 16px; align-items: center; flex-wrap: wrap; }
 .offline p { flex: 1 1 300px; }
@@ -10778,6 +11067,7 @@ dialog form { margin-top: 16px; }
   main, main.wide { grid-template-columns: minmax(0, 1fr) 262px; }
   .left { grid-column: 1 / -1; flex-direction: row; flex-wrap: wrap; gap: 30px 48px; }
   .say { max-width: 30em; }
+  main:has(.stacked > tbody:nth-of-type(6)) .left { order: 1; }
 }
 @media (max-width: 859px) {
   header { padding: 14px 16px 0; } header .mark, header .title, header .acts { padding-bottom: 10px; }
@@ -10785,6 +11075,7 @@ dialog form { margin-top: 16px; }
   main { display: flex; flex-direction: column; align-items: stretch; gap: 28px; padding: 18px 16px 8px; }
   .left, .center, .right { display: contents; }
   .tokens-part { order: 1; } .ledger-part { order: 2; } .layer-part { order: 3; } .grid-part { order: 4; }
+  main:has(.stacked > tbody:nth-of-type(6)) .tokens-part { order: 4; }
   .turn-part { order: 5; } .contents-part { order: 6; } .article-part { order: 7; } .recap-part { order: 8; }
   footer { padding-left: 16px; padding-right: 16px; } .offline { margin: 14px 16px 0; }
   .step-by { min-width: 32px; height: 32px; } .skill { padding: 7px 8px; }
@@ -10813,9 +11104,12 @@ async function mount(root, host) {
   const page = h("div", { class: "page" });
   shadow.append(page);
   root.dataset.state = "loading";
+  host.said?.((waits) => patch(page, [h("p", { class: "alone", role: "status" }, waits)]));
   try {
-    const [capture, { json: lesson }] = await Promise.all([captureOf(host), host.call("lesson")]);
-    return start(root, shadow, page, host, firstState(capture, lesson, readHash()));
+    const hash = (host.address ?? addressBar).read();
+    const asked2 = [captureOf(host, hash), host.call("lesson")];
+    const [capture, { json: lesson }] = await Promise.all(asked2);
+    return start(root, shadow, page, host, firstState(capture, lesson, hash));
   } catch (error) {
     patch(page, [h("p", { class: "alone", role: "alert" }, sentenceOf(error))]);
     root.dataset.state = "refused";
@@ -10823,9 +11117,9 @@ async function mount(root, host) {
     };
   }
 }
-async function captureOf(host) {
+async function captureOf(host, hash) {
   const { json } = await host.call("info");
-  const named2 = captureIn(readHash());
+  const named2 = captureIn(hash);
   const there = json.shelf.some(({ id }) => id === named2);
   if (!there || named2 === null || named2 === json.capture) return json;
   return (await host.call("info", { capture: named2 })).json;
@@ -10834,18 +11128,15 @@ function start(root, shadow, page, host, first) {
   const source = createSource(host, first.info.limits.ledger_keys);
   const dialogs = { help: helpDialog(), copy: copyDialog() };
   shadow.append(dialogs.help, dialogs.copy);
-  const sized2 = {
-    room: root.clientWidth,
-    tall: innerHeight,
-    theme: themeNow(),
-    inFile: host.inFile ?? false
-  };
-  const live = livePage(root, shadow, page, source, { ...first, ...sized2 });
+  const { address: address2 = addressBar, theme = system, inFile = false, inCell = false } = host;
+  const around2 = { room: root.clientWidth, tall: innerHeight, theme: theme.now(), inFile, inCell };
+  const live = livePage(root, shadow, page, source, { ...first, ...around2 }, address2);
   const errand = errands({ ...live, source, dialogs });
   const act = (name, argument) => {
     const heads = name in HEAD_ACTIONS ? live.heads() : null;
     const map = name.startsWith("map-") ? live.map() : null;
     const table6 = name in TABLE_ACTIONS ? live.table() : null;
+    if (inCell && live.state().offline) live.update({ offline: null });
     if (name in errand) errand[name](argument);
     else if (map && name in MAP_MOVES) live.life.look(MAP_MOVES[name](map, argument));
     else if (map && name in MAP_ACTIONS)
@@ -10854,25 +11145,35 @@ function start(root, shadow, page, host, first) {
     else if (heads) live.update({ notice: "", ...HEAD_ACTIONS[name](heads, argument) });
     else live.update({ notice: "", ...ACTIONS[name]?.(live.scene(), argument) });
   };
-  const stop = listen(root, shadow, { ...live, act });
-  const unfollow = followHash((hash) => {
+  const stop = listen(root, shadow, { ...live, act, pass: host.pass });
+  const unfollow = address2.follow((hash) => {
     errand.follow(hash);
     act("retry", "");
   });
-  const unsized = followSize(root, live);
+  const unsized = followSize(root, live, theme);
+  host.said?.((waits) => live.update({ waits }));
   live.update({ focus: live.state().compare ? "pair" : void 0 });
   errand.turn("");
   return () => {
     stop();
     unsized();
     unfollow();
+    live.life.end();
     shadow.replaceChildren();
     delete root.dataset.state;
   };
 }
 var DARK = "(prefers-color-scheme: dark)";
-var themeNow = () => matchMedia(DARK).matches ? "dark" : "light";
-function followSize(root, { state, update }) {
+var system = {
+  now: () => matchMedia(DARK).matches ? "dark" : "light",
+  follow: (changed3) => {
+    const scheme = matchMedia(DARK);
+    const told2 = () => changed3(system.now());
+    scheme.addEventListener("change", told2);
+    return () => scheme.removeEventListener("change", told2);
+  }
+};
+function followSize(root, { state, update }, theme) {
   const observer = new ResizeObserver(() => {
     if (root.clientWidth !== state().room) update({ room: root.clientWidth });
   });
@@ -10880,17 +11181,31 @@ function followSize(root, { state, update }) {
   const stopping = new AbortController();
   const { signal } = stopping;
   addEventListener("resize", () => update({ tall: innerHeight }), { signal });
-  const scheme = matchMedia(DARK);
-  scheme.addEventListener("change", () => update({ theme: themeNow() }), { signal });
+  const same2 = theme.follow((now) => {
+    wear(root, now, theme);
+    update({ theme: now });
+  });
+  wear(root, state().theme, theme);
   return () => {
+    same2();
     observer.disconnect();
     stopping.abort();
   };
 }
+function wear(root, now, theme) {
+  if (theme === system) return;
+  root.style.colorScheme = now;
+  root.ownerDocument.documentElement.style.colorScheme = now;
+}
+async function open3(root) {
+  const inCell = root.getAttribute(OWN) === "cell";
+  const host = inCell ? await widgetHost() : staticHost() ?? httpHost();
+  await mount(root, host);
+}
 var own = document.querySelector(`[${OWN}]`);
 if (own instanceof HTMLElement) {
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheetOf2(DOCUMENT_CSS)];
-  void mount(own, staticHost() ?? httpHost());
+  void open3(own);
   addEventListener("hashchange", () => {
     if (own.dataset.state === "refused") location.reload();
   });

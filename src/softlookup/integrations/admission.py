@@ -1,0 +1,190 @@
+"""Which models can be recorded or watched, and what is known of each by itself."""
+
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from softlookup.errors import DtypeError, OptionError, PackageError
+from softlookup.integrations.licenses import license_of
+from softlookup.integrations.places import Place
+
+OLDEST = 5  # transformers; before it, BERT and its relatives cannot be recorded
+
+
+def check_version() -> None:
+    """Refuse to go on without a transformers library that can be recorded.
+
+    Raises
+    ------
+    PackageError
+        Where it is not installed, or too old.
+    """
+    try:
+        import transformers
+    except ImportError as error:
+        raise PackageError(
+            "transformers", 'must be installed to run a model; it is not. pip install '
+            '"softlookup[transformers]".'
+        ) from error  # fmt: skip
+    if int(transformers.__version__.partition(".")[0]) < OLDEST:
+        raise PackageError(
+            "transformers", f"must be {OLDEST}.0 or newer, where models can be recorded; it is "
+            f"{transformers.__version__}. pip install --upgrade transformers."
+        )  # fmt: skip
+
+
+def check_model(model: Any) -> None:
+    """Refuse a model that cannot be recorded.
+
+    Raises
+    ------
+    DtypeError, OptionError
+        By name, with what to do.
+    """
+    import torch
+    from transformers import PreTrainedModel
+
+    if not isinstance(model, PreTrainedModel):
+        raise DtypeError(
+            "model", f"must be a transformers model; got {type(model).__name__}. Load one with "
+            "AutoModel.from_pretrained(...)."
+        )  # fmt: skip
+    name = type(model).__name__
+    if model.training:
+        raise OptionError("model", f"must be in evaluation mode; {name} trains. Call model.eval().")
+    if any(one.device == torch.device("meta") for one in model.parameters()):
+        raise OptionError(
+            "model", f"must hold its weights; some of {name} are on the meta device. Load it "
+            "without device_map, or onto one device."
+        )  # fmt: skip
+    if not model._can_set_attn_implementation():  # noqa: SLF001 (there is no public way to ask)
+        raise unrouted(name)
+
+
+def unrouted(name: str) -> OptionError:
+    """Return the error for a model whose attention does not come by."""
+    return OptionError(
+        "model", f"must send its attention through transformers' AttentionInterface; {name} does "
+        "its own, where nothing can be recorded. A newer transformers may route it; else choose "
+        "another family, such as BERT, GPT-2 or Llama."
+    )  # fmt: skip
+
+
+def chosen_numbers(numbers: Iterable[int] | None, argument: str) -> Sequence[int] | None:
+    """Return the numbers of layers or heads that are chosen, sorted; None for all.
+
+    Raises
+    ------
+    OptionError
+        Where there are none, or something else among them.
+    """
+    if numbers is None:
+        return None
+    given = listed(numbers, argument)
+    if not given:
+        raise OptionError(argument, f"must name at least one; got none. Leave {argument} out.")
+    chosen = {-1 if number is None else number for number in map(as_integer, given)}
+    if min(chosen) < 0:
+        raise OptionError(argument, f"must be numbers from 0; got {given}. E.g. {argument}=[0].")
+    return sorted(chosen)
+
+
+def listed(given: Any, argument: str) -> list[Any]:
+    """Return what is given, one or several, as a list.
+
+    Raises
+    ------
+    OptionError
+        Where it is neither.
+    """
+    if isinstance(given, str) or as_integer(given) is not None:
+        return [given]
+    try:
+        return [one.item() if isinstance(one, np.generic) else one for one in given]
+    except TypeError:
+        raise OptionError(
+            argument, f"must be a number, or a list of them; got {given!r}. E.g. {argument}=[0]."
+        ) from None  # fmt: skip
+
+
+def as_integer(given: Any) -> int | None:
+    """Return a number that counts as an int; None for anything else, bools too."""
+    if isinstance(given, (bool, np.bool_)):
+        return None
+    try:
+        return operator.index(given)
+    except TypeError:
+        return None
+
+
+def check_layers(numbers: Sequence[int], seen: Iterable[Place]) -> None:
+    """Refuse numbers of layers that no call had.
+
+    Raises
+    ------
+    OptionError
+        With those that are there.
+    """
+    there = sorted({place.number for place in seen})
+    for number in numbers:
+        if number not in there:
+            raise OptionError(
+                "layers", f"must be attention layers of the model, {_spans(there)}; got {number}. "
+                "Leave out what is not there."
+            )  # fmt: skip
+
+
+def check_paths(asked: Sequence[str], found: Sequence[str]) -> None:
+    """Refuse paths of modules in which no attention was called.
+
+    Raises
+    ------
+    OptionError
+        With the first of them.
+    """
+    for path in asked:
+        if path not in found:
+            raise OptionError(
+                "layers", f"must hold attention that is called; {path!r} made no attention call. "
+                "Leave out what has none."
+            )  # fmt: skip
+
+
+def _spans(numbers: Sequence[int]) -> str:
+    """Write sorted numbers with runs as ``0 ... 5``."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(str(a) if a == b else f"{a} ... {b}" for a, b in runs)
+
+
+def about_model(model: Any, said: Mapping[str, str], how: str) -> dict[str, str]:
+    """Return what is known of a model by itself; its licence is not looked for where it is said."""
+    import torch
+    import transformers
+
+    import softlookup
+
+    dtype = str(model.dtype).removeprefix("torch.")
+    apart = dict.fromkeys(
+        type(module).__name__
+        for module in model.modules()
+        if isinstance(module, transformers.PreTrainedModel)
+        and not module._can_set_attn_implementation()  # noqa: SLF001 (as above)
+    )
+    without = "".join(f"; without {one}, which does its own attention" for one in apart)
+    hub_name = str(model.name_or_path)  # a path is its owner's, and stays with them
+    known = bool(hub_name) and not Path(hub_name).is_absolute() and not Path(hub_name).exists()
+    return {
+        "model": hub_name if known else type(model).__name__,
+        "license": said.get("license") or license_of(hub_name, config=model.config),
+        "made": f"{type(model).__name__}, {dtype}, {how} on {model.device.type}{without}",
+        "versions": f"softlookup {softlookup.__version__}, transformers "
+        f"{transformers.__version__}, torch {torch.__version__.partition('+')[0]}",
+    }

@@ -1,0 +1,346 @@
+"""Masks as rules: what a model's own mask function shows, without a matrix of it.
+
+Models ask for a mask once a pass and kind of layer. `LazyMask` keeps what they asked with; the
+model's mask function is evaluated in bands of rows, over every pair, and compared with the rule
+that its first and last row suggest (causal, a window). Where the rule gives the same for every
+pair, it is the mask; where it does not (chunks, packed texts, prefixes), rows are looked at in
+bands, each with a mask of its own.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from softlookup.arrays import BoolArray
+
+_PAIRS = 2**22  # of a mask that are evaluated at once
+_ROWS = 1_024  # of a band with a mask of its own
+
+
+class Sight(NamedTuple):
+    """What a call's queries see.
+
+    Attributes
+    ----------
+    start : int
+        The token position of the first query.
+    key_start : int
+        The token position of the first key.
+    stop : int
+        How many of the keys are tokens; what comes after them is an unused slot of a cache.
+    options : dict
+        `causal`, `window`, `q_offset`, `kv_lens`, `mask`, `bias`, as `Lookup` takes them.
+    causal : bool
+        Whether no query sees a key after its own position.
+    bands : LazyMask or None
+        Where no rule fits: asked for the mask of some rows.
+    """
+
+    start: int
+    key_start: int
+    stop: int
+    options: dict[str, Any]
+    causal: bool = False
+    bands: "LazyMask | None" = None
+
+    def rows(self, count: int) -> Iterator[tuple[slice, dict[str, Any]]]:
+        """Return slices of `count` queries, and the options of each."""
+        if self.bands is None:
+            yield slice(0, count), self.options
+            return
+        step = self.bands.band
+        for first in range(0, count, step):
+            rows = slice(first, min(first + step, count))
+            shown = self.bands.tile(rows, slice(0, self.stop))
+            laid = self.options.get("mask")  # what a bias hides
+            if laid is not None:
+                shown = shown & (laid[..., rows, :] if laid.shape[-2] > 1 else laid)
+            own = dict(self.options, mask=shown)
+            if "q_offset" in own:
+                own["q_offset"] += first
+            if "bias" in own and own["bias"].shape[-2] > 1:
+                own["bias"] = own["bias"][..., rows, :]
+            yield rows, own
+
+
+class LazyMask:
+    """What a model asked its mask function with; a mask over pairs only where one is needed.
+
+    Parameters
+    ----------
+    given : mapping
+        The arguments of the mask function.
+    theirs : callable, optional
+        The mask function of the model's own kind of attention.
+
+    Attributes
+    ----------
+    batch, q_len, kv_len : int
+    start, key_start : int
+        The token positions of the first query and the first key.
+    """
+
+    ndim = 4
+
+    def __init__(self, given: Mapping[str, Any], theirs: Callable[..., Any] | None = None) -> None:
+        self._given, self._theirs = dict(given), theirs
+        steps = self._given.pop("cache_position", None)  # how releases before 5.4 said the rows
+        if steps is not None:
+            self._given |= {"q_length": int(steps.shape[0]), "q_offset": int(steps[0])}
+        self._dated = steps is not None
+        self.batch, self.q_len, self.kv_len = (
+            int(self._given[name]) for name in ("batch_size", "q_length", "kv_length")
+        )
+        self.start, self.key_start = (
+            int(self._given.get(name, 0)) for name in ("q_offset", "kv_offset")
+        )
+        # A static cache counts in place: its number is read now, not when a mask is asked for.
+        self._given["q_offset"] = self.start
+        self._device = self._given.get("device", "cpu")
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """The shape that it would have as a tensor."""
+        return self.batch, 1, self.q_len, self.kv_len
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype that it would have as a tensor."""
+        import torch
+
+        return torch.bool
+
+    @property
+    def device(self) -> Any:
+        """Where it would lie as a tensor."""
+        import torch
+
+        return torch.device(self._device)
+
+    @property
+    def band(self) -> int:
+        """How many rows are evaluated at once."""
+        return max(1, min(_ROWS, _PAIRS // max(1, self.kv_len * self.batch)))
+
+    @cached_property
+    def sees(self) -> BoolArray | None:
+        """Which keys hold a token that may be seen, (batch, kv_len); None where all do."""
+        mask = self._given.get("attention_mask")
+        if mask is None:
+            return None
+        part = mask[:, self.key_start : self.key_start + self.kv_len].bool().cpu().numpy()
+        there = np.zeros((len(part), self.kv_len), bool)
+        there[:, : part.shape[1]] = part
+        return None if there.all() else there
+
+    @cached_property
+    def padding(self) -> BoolArray | None:
+        """Which token positions only fill up the batch, (batch, positions); None where none do."""
+        mask = self._given.get("attention_mask")
+        if mask is None:
+            return None
+        padding = ~mask.bool().cpu().numpy()
+        return padding if padding.any() else None
+
+    @cached_property
+    def dense(self) -> Any:
+        """The mask over all pairs, a tensor of bool."""
+        import torch
+
+        step = self.band
+        parts = [
+            self.tile(slice(first, min(first + step, self.q_len)), slice(0, self.kv_len))
+            for first in range(0, self.q_len, step)
+        ]
+        return torch.cat(parts, dim=2)
+
+    @cached_property
+    def own(self) -> Any:
+        """What the mask function of the model's own kind of attention returns."""
+        return None if self._theirs is None else self._theirs(**self._as_given())
+
+    @cached_property
+    def skipped(self) -> bool:
+        """Whether that is None, so that each call says itself what it sees; no pair is looked at.
+
+        The model's own kind of attention then goes by a flag, which need not say what the mask
+        would have: PaliGemma's reads both ways where its mask function is causal.
+        """
+        if self._theirs is None:
+            return True
+        try:
+            return self._theirs(**self._as_given() | {"mask_function": _needed}) is None
+        except _NeededError:
+            return False
+
+    def _as_given(self) -> dict[str, Any]:
+        """Return the arguments as this release names them."""
+        given = dict(self._given)
+        if self._dated:
+            given["cache_position"] = self._positions(given.pop("q_offset"), given.pop("q_length"))
+        return given
+
+    def tile(self, rows: slice, keys: slice) -> Any:
+        """Return which keys some rows see, a tensor of bool (batch, 1, rows, keys)."""
+        shown = self._shown(rows, keys)
+        if self.sees is not None:
+            import torch
+
+            shown = shown & torch.from_numpy(self.sees[:, None, None, keys])
+        return shown.expand(self.batch, 1, rows.stop - rows.start, keys.stop - keys.start)
+
+    def _shown(self, rows: slice, keys: slice) -> Any:
+        """Return what the mask function shows of some pairs, padding left aside."""
+        import torch
+
+        function = self._given["mask_function"]
+        batch, head = torch.arange(self.batch), torch.arange(1)
+        at = self._positions(self.start + rows.start, rows.stop - rows.start)
+        of = self._positions(self.key_start + keys.start, keys.stop - keys.start)
+        if not self._given.get("use_vmap"):
+            return function(
+                batch[:, None, None, None], head[None, :, None, None],
+                at[None, None, :, None], of[None, None, None, :],
+            )  # fmt: skip
+        from torch._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex
+
+        for place in (3, 2, 1, 0):
+            axes: list[int | None] = [None] * 4
+            axes[place] = 0
+            function = torch.vmap(function, in_dims=tuple(axes), out_dims=0)
+        with TransformGetItemToIndex():  # a caller's function may index tensors
+            return function(batch, head, at, of)
+
+    def _positions(self, first: int, count: int) -> Any:
+        import torch
+
+        return torch.arange(first, first + count, device=self._device)
+
+    @cached_property
+    def sight(self) -> Sight:
+        """The rule, or that there is none; every pair was compared with it."""
+        offset = self.start - self.key_start
+        rule, last, ahead = self._rule(offset)
+        # Slots of a static cache that no token has filled yet come after the last query.
+        filling = "allow_is_bidirectional_skip" not in self._given  # else keys of another text
+        stop = min(self.kv_len, max(last, offset + self.q_len)) if filling else self.kv_len
+        options: dict[str, Any] = {"q_offset": offset}
+        bands = self if rule is None else None
+        if rule is not None:
+            options |= rule
+            if self.sees is not None:
+                options |= _padding_options(self.sees[:, :stop])
+        return Sight(self.start, self.key_start, stop, options, not ahead, bands)
+
+    def _rule(self, offset: int) -> tuple[dict[str, Any] | None, int, bool]:
+        """Compare every pair with the rule that is suggested.
+
+        Returns the rule, None where it does not fit; how many keys any row sees, of those after the
+        last query; whether a row sees a key after its own position.
+        """
+        import torch
+
+        keys = torch.arange(self.kv_len)
+        left, right, fits = self._suggested(offset)
+        last, ahead = 0, False
+        beyond = max(0, min(self.kv_len, offset + self.q_len))
+        for rows in self._bands(self.kv_len):
+            shown = self._shown(rows, slice(0, self.kv_len))
+            shown = shown.broadcast_to(*shown.shape[:2], rows.stop - rows.start, self.kv_len)
+            at = torch.arange(rows.start, rows.stop)[:, None] + offset
+            if shown[..., beyond:].any():
+                seen = shown[..., beyond:].flatten(0, -2).any(0).numpy()
+                last = max(last, self.kv_len - int(seen[::-1].argmax()))
+            if fits:
+                ruled = _ruled(keys, at, left, right)
+                fits = bool(shown.all() if ruled is None else (shown == ruled).all())
+            if not ahead and not (fits and right == 0):
+                ahead = bool((shown & (keys > at)).any())
+        if not fits:
+            return None, last, ahead
+        rule: dict[str, Any] = {}
+        if right == 0:
+            rule["causal"], right = True, None
+        if left is not None or right is not None:
+            rule["window"] = (left, right)
+        return rule, last, ahead
+
+    def _bands(self, width: int) -> Iterator[slice]:
+        step = max(1, min(_ROWS, _PAIRS // max(1, width)))
+        for first in range(0, self.q_len, step):
+            yield slice(first, min(first + step, self.q_len))
+
+    def _suggested(self, offset: int) -> tuple[int | None, int | None, bool]:
+        """Return how far the last row sees to its left and the first to its right.
+
+        An end that reaches the first or the last key is open. No row leaves nothing to suggest.
+        """
+        every = slice(0, self.kv_len)
+        first, last = (
+            _flat(self._shown(slice(row, row + 1), every), self.kv_len)
+            for row in (0, self.q_len - 1)
+        )
+        if not (first.any() and last.any()):
+            return None, None, False
+        begin, end = int(last.argmax()), self.kv_len - 1 - int(first[::-1].argmax())
+        left = self.q_len - 1 + offset - begin if begin > 0 else None
+        right = end - offset if end < self.kv_len - 1 else None
+        return left, right, (left or 0) >= 0 and (right or 0) >= 0
+
+    # What a model does to a mask itself it does to a tensor, which then takes memory.
+
+    @classmethod
+    def __torch_function__(cls, function: Any, _: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return function(
+            *map(_as_dense, args), **{k: _as_dense(v) for k, v in (kwargs or {}).items()}
+        )
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.dense[index]
+
+    def __getattr__(self, name: str) -> Any:
+        import torch
+
+        if name.startswith("_") or not hasattr(torch.Tensor, name):
+            raise AttributeError(name)
+        return getattr(self.dense, name)
+
+    def to(self, *_: Any, **__: Any) -> "LazyMask":
+        """Stay as it is: it lies nowhere."""
+        return self
+
+
+class _NeededError(Exception):
+    """A mask over pairs is made."""
+
+
+def _needed(*_: Any) -> Any:
+    raise _NeededError
+
+
+def _flat(shown: Any, width: int) -> BoolArray:
+    """Return which keys one row sees, in any batch entry."""
+    flags: BoolArray = shown.broadcast_to(*shown.shape[:2], 1, width).flatten(0, -2).any(0).numpy()
+    return flags
+
+
+def _ruled(keys: Any, at: Any, left: int | None, right: int | None) -> Any:
+    """Return what rows at positions `at` see by the rule; None for everything."""
+    within = None if right is None else keys <= at + right
+    if left is None:
+        return within
+    after = keys >= at - left
+    return after if within is None else within & after
+
+
+def _padding_options(sees: BoolArray) -> dict[str, Any]:
+    """Return the keys that are seen, as counts where they come first."""
+    lens = sees.sum(axis=1)
+    first = np.arange(sees.shape[1]) < lens[:, None]
+    return {"kv_lens": lens} if (sees == first).all() else {"mask": sees[:, None, None]}
+
+
+def _as_dense(given: Any) -> Any:
+    return given.dense if isinstance(given, LazyMask) else given

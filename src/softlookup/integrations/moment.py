@@ -1,0 +1,81 @@
+"""Moment: one attention call where it stands in its model and its text."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from softlookup.arrays import BoolArray
+from softlookup.integrations.labels import READS_TOKENS
+from softlookup.integrations.masks import LazyMask, Sight
+from softlookup.integrations.places import Place
+from softlookup.integrations.routing import Call
+from softlookup.integrations.runs import Frame
+from softlookup.integrations.seeing import Seen
+from softlookup.watched.shares import Shares, shares_of
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One call where it stands: what is asked, where, and what its queries see."""
+
+    place: Place
+    part: str
+    frame: Frame
+    call: Call
+    sight: Sight
+
+    @property
+    def every(self) -> int:
+        """How many heads there are."""
+        return int(self.call.query.shape[1])
+
+    @property
+    def input_keys(self) -> bool:
+        """Whether its keys are tokens of the input, not of a decoder's own text."""
+        return self.tokens and (self.place.cross or self.frame.side != "decoder")
+
+    @property
+    def tokens(self) -> bool:
+        """Whether its rows stand at tokens; not at patches of an image beside a text."""
+        return self.place.cross or self.part in READS_TOKENS
+
+    @property
+    def padding(self) -> BoolArray | None:
+        """Which of its keys are padding, where any is."""
+        return _slots(self._known, self.sight.key_start, self.sight.stop)
+
+    @property
+    def row_padding(self) -> BoolArray | None:
+        """Which of its rows are padding, where any is."""
+        known = self.frame.padding if self.place.cross else self._known
+        return _slots(known, self.sight.start, int(self.call.query.shape[2]))
+
+    def shares(self, seen: Seen) -> Shares:
+        """Return what the first and the previous token get of some of its rows."""
+        key_start, known = self.sight.key_start, self._known
+        batch = len(seen.lse)
+        rows, first = self.row_padding, np.zeros(batch, np.int64)
+        if known is not None:
+            first[:] = np.argmin(known, axis=1)
+        return shares_of(
+            seen.look,
+            seen.lse,
+            offset=None if self.place.cross else self.sight.start + seen.rows.start - key_start,
+            first=first - key_start,
+            row_padding=None if rows is None else rows[:, seen.rows],
+        )
+
+    @property
+    def _known(self) -> BoolArray | None:
+        mask = self.call.mask
+        return mask.padding if isinstance(mask, LazyMask) else self.frame.padding
+
+
+def _slots(padding: BoolArray | None, first: int, count: int) -> BoolArray | None:
+    """Return the part over `count` positions; those that it does not know are no padding."""
+    if padding is None:
+        return None
+    part = padding[:, first : first + count]
+    whole = np.zeros((len(part), count), bool)
+    whole[:, : part.shape[1]] = part
+    return whole

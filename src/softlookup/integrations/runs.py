@@ -1,0 +1,381 @@
+"""Runs: what belongs together while a model works: one forward pass, or one call of generate().
+
+Hooks say when a model, or a model in it, begins and ends; between them its attention calls come in.
+What they showed is handed on at the end of each pass, when all stacks have been seen and can be
+named.
+"""
+
+import functools
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from types import FrameType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from softlookup.arrays import BoolArray, IntArray
+from softlookup.errors import OptionError
+from softlookup.inspection import Inspection
+from softlookup.integrations.following import call_at_work, followed, stack_of
+from softlookup.integrations.generation import check_generation, no_batching
+from softlookup.integrations.keeping import Apart
+from softlookup.integrations.masks import LazyMask
+from softlookup.integrations.places import Place, Places, name_parts
+from softlookup.integrations.routing import routed_modules
+from softlookup.lookup import Lookup
+from softlookup.watched import Glance, Watched
+from softlookup.watched.shares import Shares
+
+
+class Frame(NamedTuple):
+    """A model at work, or a model in it.
+
+    Attributes
+    ----------
+    module : Module
+    side : str
+        "encoder" or "decoder" of a model that has both, else "".
+    start : int
+        The token position of its first token.
+    padding : ndarray of bool of shape (batch, positions) or None
+        Which token positions only fill up the batch.
+    ids : ndarray of int64 of shape (batch, tokens) or None
+    at : frame or None
+        Python's own, which stands on its thread's stack for as long as the model works.
+    """
+
+    module: Any
+    side: str
+    start: int
+    padding: BoolArray | None
+    ids: IntArray | None
+    at: FrameType | None
+
+
+class Shown(NamedTuple):
+    """What a call, or a band of its rows, showed; a `Glance` once its pass has ended.
+
+    Attributes
+    ----------
+    place : Place
+    found : Inspection or Apart
+    heads, kv_heads, start, key_start, look, padding, row_padding, causal, from_rows, keys, shares
+        As in `Glance`.
+    """
+
+    place: Place
+    found: Inspection | Apart
+    heads: tuple[int, ...]
+    kv_heads: tuple[int, ...]
+    start: int
+    key_start: int
+    look: Lookup | None
+    padding: BoolArray | None
+    row_padding: BoolArray | None
+    causal: bool
+    from_rows: BoolArray | None
+    keys: int
+    shares: Shares
+
+    def glance(self, run: int) -> Glance:
+        """Return it as part of a run."""
+        given = self._asdict()
+        del given["place"]
+        if isinstance(self.found, Apart):
+            given["found"] = self.found.together()
+        return Glance(run=run, **given)
+
+
+class Runs:
+    """The runs of one watched model.
+
+    Parameters
+    ----------
+    model : transformers.PreTrainedModel
+    watched : Watched
+        What is fed.
+    begun : callable
+        Called where another text may begin.
+    passed : callable
+        Called at the end of each pass with the side that it was on.
+    ended : callable
+        Called at the end of each run.
+
+    Attributes
+    ----------
+    seen : dict of Place to None
+        Where calls have come from, in order.
+    passes, finished : int
+        How many passes began, and how many of them came to their end.
+    astray : int
+        How many calls came outside of a pass.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        watched: Watched,
+        *,
+        begun: Callable[[], None],
+        passed: Callable[[str], None],
+        ended: Callable[[], None],
+    ) -> None:
+        self._model, self._watched = model, watched
+        self._begun, self._passed, self._ended = begun, passed, ended
+        self.paths = {id(module): path for path, module in model.named_modules()}
+        self._sides = _sides(model)
+        self._seeded = _attention_places(self.paths, model)
+        self.seen: dict[Place, None] = {}
+        self.passes = self.finished = self.astray = 0
+        self._parts: dict[tuple[str, bool], str] = {}
+        self._lock = threading.RLock()
+        self._frames: list[Frame] = []
+        self._thread: int | None = None  # in which the model works, or generates
+        self._places = Places(self.paths)
+        self._pending: list[Shown] = []
+        self._ids: list[tuple[str, int, IntArray]] = []
+        self._run: int | None = None  # of the pass, or of generate(), that goes on
+        self._count = 0
+        self._ends: dict[str, int] = {}
+        self._generating = 0
+        self._kept = 0
+
+    @property
+    def frame(self) -> Frame | None:
+        """The innermost model at work."""
+        return self._frames[-1] if self._frames else None
+
+    @property
+    def count(self) -> int:
+        """How many calls have shown something."""
+        return self._kept + len(self._pending)
+
+    def place(self, module: Any) -> Place | None:
+        """Return where a call of `module` stands; None where it does not belong to a pass."""
+        if not self._frames or id(module) not in self.paths:
+            self.astray += not self._frames
+            return None
+        place = self._places.next(module)
+        self.seen[place] = None
+        return place
+
+    @property
+    def generating(self) -> bool:
+        """Whether generate() goes on."""
+        return self._generating > 0
+
+    def part(self, place: Place) -> str:
+        """Return the part that a call is in, as far as it can be told before its pass has ended."""
+        kind = place.stack, place.cross
+        if kind not in self._parts:
+            self._parts = name_parts([*self._seeded, *self.seen])
+        return self._parts[kind]
+
+    def add(self, shown: Shown) -> None:
+        """Take in what a call showed; it is handed on at the end of the pass."""
+        self._pending.append(shown)
+
+    def followed(self) -> AbstractContextManager[None]:
+        """Follow the model until the block ends."""
+        return followed(self._model, self._enter, self._leave, self._verbs)
+
+    def _verbs(self, model: Any) -> dict[str, Callable[..., Any]]:
+        """Return what stands in the place of a model's own methods."""
+        verbs: dict[str, Callable[..., Any]] = {}
+        if callable(getattr(model, "generate", None)):
+            verbs["generate"] = self._generate(model)
+        if callable(getattr(model, "init_continuous_batching", None)):
+            verbs |= dict.fromkeys(("init_continuous_batching", "generate_batch"), no_batching)
+        return verbs
+
+    def _claim(self) -> None:
+        """Take the model for this thread, under the lock; what was cut short works no more."""
+        stack = stack_of(self._thread) if self._frames else set()
+        for i, frame in enumerate(self._frames):
+            if frame.at is not None and id(frame.at) not in stack:
+                del self._frames[i:]
+                break
+        if not self._frames:
+            self._forget_pass()
+        free = not self._frames and not self._generating
+        if not free and self._thread != threading.get_ident():
+            raise OptionError(
+                "model", f"must run in one thread at a time while it is watched; "
+                f"{type(self._model).__name__} was called from two. Run one after the other."
+            )  # fmt: skip
+        self._thread = threading.get_ident()
+
+    def _forget_pass(self) -> tuple[list[Shown], list[tuple[str, int, IntArray]]]:
+        """Return what came since the pass began, and keep nothing of it."""
+        pending, ids = self._pending, self._ids
+        self._pending, self._ids, self._places = [], [], Places(self.paths)
+        return pending, ids
+
+    def _enter(self, module: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        known = kwargs.get("input_ids", next(iter(args), None))
+        frame = Frame(
+            module,
+            self._sides.get(id(module), ""),
+            _tokens_before(args, kwargs),
+            _padding(kwargs.get("attention_mask")),
+            _as_ids(known),
+            call_at_work(),
+        )
+        with self._lock:
+            self._claim()
+            outermost = not self._frames
+            self._frames.append(frame)
+            if outermost:
+                self.passes += 1
+                if not (self._generating and frame.start):
+                    self._begun()
+            if frame.ids is not None and (frame.side if self._sides else outermost):
+                self._ids.append((frame.side, frame.start, frame.ids))
+
+    def _leave(self, module: Any, _: Any, result: Any) -> None:
+        with self._lock:
+            there = [frame.module for frame in self._frames]
+            if self._thread != threading.get_ident() or module not in there:
+                return  # it was not let in
+            at = len(there) - 1 - there[::-1].index(module)
+            frame = self._frames[at]
+            del self._frames[at:]  # and what was cut short in it
+            if self._frames:
+                return
+            pending, ids = self._forget_pass()
+            if result is None:  # it ended by an exception: half a pass is none
+                return
+            self._take_in(pending, ids)
+            self._passed(frame.side)
+            if not self._generating and frame.side != "encoder":
+                self._ended()
+
+    def _take_in(self, pending: list[Shown], ids: list[tuple[str, int, IntArray]]) -> None:
+        """Hand on what a pass showed."""
+        self.finished += 1
+        run = self._begin(pending)
+        parts = name_parts([*self._seeded, *self.seen])
+        for side, start, some in ids:
+            self._watched.add_ids(run, side, start, some)
+        for shown in pending:
+            place, glance = shown.place, shown.glance(run)
+            self._check_end(place, glance)
+            part = parts[place.stack, place.cross]
+            self._watched.add(place.path, place.number, part, glance)
+        self._kept += len(pending)
+        if not self._generating:
+            self._run = None
+
+    def _begin(self, pending: list[Shown]) -> int:
+        """Return the run that goes on, or a new one; generate() may read one text after another."""
+        again = any(one.start == 0 and self._ends.get(one.place.path, 0) > 0 for one in pending)
+        if self._run is None or again:
+            self._run, self._count, self._ends = self._count, self._count + 1, {}
+        return self._run
+
+    def _check_end(self, place: Place, glance: Glance) -> None:
+        """Refuse a step that does not go on where the one before ended."""
+        end = self._ends.get(place.path)
+        if end is not None and glance.start != end:
+            raise OptionError(
+                "model", f"must go on where it was, at token {end}; it went to token "
+                f"{glance.start}, as where tokens are taken back, or a second text is read between "
+                "the steps of one. Generate without that, or watch one forward over the whole text."
+            )  # fmt: skip
+        self._ends[place.path] = glance.start + glance.found.lse.shape[2]
+
+    def _generate(self, model: Any) -> Callable[..., Any]:
+        """Return `model.generate` as one run."""
+        inner = model.generate
+
+        @functools.wraps(inner)
+        def generate(*args: Any, **kwargs: Any) -> Any:
+            check_generation(model, inner, args, kwargs)
+            with self._lock:
+                self._claim()
+                first = self._count
+                self._generating += 1
+                self._begun()
+            try:
+                result = inner(*args, **kwargs)
+                self._add_result(result, first)
+                if self._generating == 1:
+                    self._ended()
+            finally:
+                with self._lock:
+                    self._generating -= 1
+                    if not self._generating:
+                        self._run = None
+            return result
+
+        return generate
+
+    def _add_result(self, result: Any, first: int) -> None:
+        """Take in the whole text: its last token was read by no step."""
+        ids = _as_ids(getattr(result, "sequences", result))
+        ends = [
+            end for path, end in self._ends.items()
+            if not self._sides or any(p.path == path and _decodes(p) for p in self.seen)
+        ]  # fmt: skip
+        if ids is None or self._count != first + 1 or ids.shape[1] != max(ends, default=-2) + 1:
+            return
+        self._watched.add_ids(first, "decoder" if self._sides else "", 0, ids)
+
+
+def _decodes(place: Place) -> bool:
+    return "decoder" in place.path
+
+
+def _sides(model: Any) -> dict[int, str]:
+    """Return which models in `model` are its encoder and its decoder, by id."""
+    if not getattr(model.config, "is_encoder_decoder", False):
+        return {}
+    found = {"encoder": model.get_encoder(), "decoder": model.get_decoder()}
+    return {id(module): side for side, module in found.items() if module is not model}
+
+
+def _attention_places(paths: Mapping[int, str], model: Any) -> list[Place]:
+    """Return a place for each attention module in a layer, called or not.
+
+    So that a part has its name before all others were seen: generate() runs an encoder, or what
+    reads images, in a pass of its own.
+    """
+    places = Places(paths)
+    return [
+        places.next(module)
+        for module in routed_modules(model)
+        if "Attention" in type(module).__name__
+        and any(part.isdecimal() for part in paths[id(module)].split("."))
+    ]
+
+
+def _tokens_before(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> int:
+    """Return how many tokens a cache holds already."""
+    from transformers.cache_utils import Cache
+
+    for given in (*args, *kwargs.values()):
+        if isinstance(given, Cache):
+            return int(given.get_seq_length())
+    return 0
+
+
+def _padding(mask: Any) -> BoolArray | None:
+    """Return which positions a model's mask over tokens hides, where it is one."""
+    import torch
+
+    mask = next(iter(mask.values()), None) if isinstance(mask, dict) else mask
+    if isinstance(mask, LazyMask):
+        return mask.padding
+    if not isinstance(mask, torch.Tensor) or mask.ndim != 2:
+        return None
+    padding: BoolArray = ~mask.bool().cpu().numpy()
+    return padding if padding.any() else None
+
+
+def _as_ids(given: Any) -> IntArray | None:
+    import torch
+
+    if not isinstance(given, torch.Tensor) or given.ndim != 2 or given.is_floating_point():
+        return None
+    return np.array(given.cpu().numpy(), np.int64)

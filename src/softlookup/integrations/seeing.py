@@ -1,0 +1,280 @@
+"""One attention call of a watched model: its answer, and the facts of the heads that are watched.
+
+Where all heads are watched and no gradient is wanted, facts come with the answer in one pass of the
+kernels; else the facts come in a pass of their own, without the values.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from softlookup.arrays import Array, BoolArray
+from softlookup.errors import OptionError, ShapeError
+from softlookup.inspection import Inspection
+from softlookup.integrations.keeping import Apart, set_apart
+from softlookup.integrations.masks import LazyMask, Sight
+from softlookup.integrations.routing import Call, Overlays
+from softlookup.lookup import Lookup
+from softlookup.problem import pick
+from softlookup.tensors import tensor_of
+
+_NO_GROUP = -1
+
+
+class Asked(NamedTuple):
+    """What is looked at in every call, as `Lookup.inspect` names it.
+
+    Attributes
+    ----------
+    plain : dict
+        What is the same in every call.
+    sink : bool
+        Asked of calls that have sinks.
+    distance : bool
+        Asked of calls whose keys are the queries' own text.
+    from_rows : object
+        Token positions, as `inspect` takes rows.
+    groups : ndarray of int or None
+        A label for each token position of the input, (positions,) or (batch, positions).
+    """
+
+    plain: Mapping[str, Any]
+    sink: bool
+    distance: bool
+    from_rows: Any
+    groups: Array | None
+
+    def of(
+        self,
+        call: Call,
+        sight: Sight,
+        *,
+        tokens: bool,
+        input_keys: bool,
+        growing: bool,
+        cross: bool,
+        row_padding: BoolArray | None,
+    ) -> dict[str, Any]:
+        """Return what is asked of one call; what rows of padding read counts for nobody.
+
+        `tokens`: whether its rows stand at tokens, not at patches of an image beside a text;
+        `input_keys`: whether its keys are tokens of the input; `growing`: whether more may come.
+        """
+        asked = dict(self.plain)
+        if self.sink and call.sinks is not None:
+            asked["sink"] = True
+        if self.distance and not cross:
+            asked["distance"] = True
+        if self.from_rows is not None and tokens:
+            asked["from_rows"] = self._rows(sight.start, int(call.query.shape[2]))
+        if row_padding is not None and asked["received"]:
+            asked["from_rows"] = asked.get("from_rows", True) & ~row_padding
+        if self.groups is not None and input_keys:
+            asked["groups"] = self._labels(sight, int(call.query.shape[0]), growing=growing)
+        return asked
+
+    def _rows(self, start: int, count: int) -> BoolArray:
+        """Return which rows of a call stand at the token positions that count."""
+        chosen, rows = self.from_rows, np.zeros(start + count, bool)
+        if isinstance(chosen, np.ndarray) and chosen.dtype == np.bool_:
+            part = chosen[..., start : start + count]
+            flags = np.zeros((*chosen.shape[:-1], count), bool)
+            flags[..., : part.shape[-1]] = part
+            return flags
+        if isinstance(chosen, np.ndarray):  # positions that no token has yet count later
+            chosen = chosen[chosen < len(rows)]
+        rows[pick(chosen, len(rows), "from_rows")] = True
+        return rows[start:]
+
+    def highest_row(self) -> int:
+        """Return the last token position that is to count; -1 for any."""
+        chosen = self.from_rows
+        if not isinstance(chosen, np.ndarray) or not chosen.size:
+            return -1
+        if chosen.dtype != np.bool_:
+            return int(chosen.max())
+        return int(np.flatnonzero(chosen.any(axis=tuple(range(chosen.ndim - 1)))).max(initial=-1))
+
+    def _labels(self, sight: Sight, batch: int, *, growing: bool) -> Array:
+        """Return the labels of a call's keys; tokens that are generated may have some, or none."""
+        labels: Array = np.asarray(self.groups)
+        first, stop = sight.key_start, sight.key_start + sight.stop
+        there = labels.shape[-1]
+        if sight.start == 0 and (there < stop or not (growing or there == stop)):
+            raise ShapeError(
+                "groups", f"must hold a label for each of {stop} token positions; got {there}. "
+                "Give -1 to those without one; more labels only to generate(), for what it writes."
+            )  # fmt: skip
+        if growing and labels.ndim == 2 and batch > len(labels) and batch % len(labels) == 0:
+            labels = np.repeat(labels, batch // len(labels), axis=0)  # several answers to a text
+        some = np.full((*labels.shape[:-1], sight.stop), _NO_GROUP, np.int64)
+        part = labels[..., first:stop]
+        some[..., : part.shape[-1]] = part
+        return some
+
+
+class Seen(NamedTuple):
+    """What one call, or a band of its rows, showed.
+
+    Attributes
+    ----------
+    rows : slice
+        Which of the call's rows.
+    found : Inspection or Apart
+        In NumPy, without the answer.
+    look : Lookup
+        Over these rows of the watched heads, in NumPy, on the model's own memory.
+    asked : dict
+        What was asked of it.
+    lse : ndarray of shape (batch, heads, rows)
+        As `found` has it.
+    """
+
+    rows: slice
+    found: Inspection | Apart
+    look: Lookup
+    asked: Mapping[str, Any]
+    lse: Array
+
+
+def sight_of(call: Call, start: int, overlays: Overlays, *, cross: bool) -> Sight:
+    """Return what the queries of `call` see; `start` is known where its mask does not say it."""
+    if not isinstance(call.mask, LazyMask):
+        return _sight_of_tensors(call, start, overlays, cross=cross)
+    _check_lengths(call, call.mask)
+    sight = call.mask.sight
+    options = dict(sight.options)
+    if not cross and not call.flagged and "causal" in options and call.mask.skipped:
+        del options["causal"]  # so the model's own attention reads it
+        sight = sight._replace(causal=False, stop=call.mask.kv_len)
+    if cross:  # its keys are of another text
+        options.pop("q_offset", None)
+        sight = sight._replace(start=start, key_start=0, causal=False)
+    stop = min(sight.stop, int(call.key.shape[2]))
+    for name, laid in overlays.of(call.bias).items():
+        both = options.get(name)
+        options[name] = laid[..., :stop] if both is None else _as_tensor(both) & laid[..., :stop]
+    return sight._replace(stop=stop, options=options)
+
+
+def _check_lengths(call: Call, mask: LazyMask) -> None:
+    over, given = (mask.q_len, mask.kv_len), (int(call.query.shape[2]), int(call.key.shape[2]))
+    if over != given:
+        raise OptionError(
+            "model", f"must mask the keys that it gives to its attention; its mask is over "
+            f"{over[0]} x {over[1]}, its queries and keys are {given[0]} x {given[1]}, as where "
+            "keys are compressed. Choose another model."
+        )  # fmt: skip
+
+
+def _sight_of_tensors(call: Call, start: int, overlays: Overlays, *, cross: bool) -> Sight:
+    """Return what the queries see by a mask over pairs, or without any."""
+    q_len, kv_len = int(call.query.shape[2]), int(call.key.shape[2])
+    stop = q_len if call.causal else kv_len
+    key_start = 0 if cross or kv_len >= start + q_len else start + q_len - kv_len
+    offset = 0 if call.causal else start - key_start
+    options: dict[str, Any] = {} if cross else {"q_offset": offset}
+    laid = overlays.of(call.mask, call.bias)
+    options |= {name: one[..., :stop] for name, one in laid.items()}
+    causal = call.causal or (not cross and offset >= stop - 1)
+    if call.causal:
+        options["causal"] = True
+    elif not cross and not causal and "mask" in laid:
+        causal = not bool(laid["mask"].triu(offset + 1).any())
+    return Sight(start, key_start, stop, options, causal)
+
+
+def _as_tensor(mask: Any) -> Any:
+    return tensor_of(mask) if isinstance(mask, np.ndarray) else mask
+
+
+def parts_of(
+    call: Call, sight: Sight, heads: Sequence[int] | None = None, *, value: bool = True
+) -> Iterator[tuple[slice, Lookup]]:
+    """Return the lookups that a call is made of: one, or one for each band of its rows."""
+    batch = max(int(call.query.shape[0]), int(call.key.shape[0]))
+    chosen: Any = slice(None) if heads is None else list(heads)
+    theirs: Any = slice(None)
+    if heads is not None:
+        theirs = kv_heads_of(chosen, int(call.query.shape[1]) // int(call.key.shape[1]))
+    query = call.query.expand(batch, -1, -1, -1)[:, chosen]
+    key = call.key.expand(batch, -1, -1, -1)[:, theirs, : sight.stop]
+    blend = call.value.expand(batch, -1, -1, -1)[:, theirs, : sight.stop] if value else None
+    for rows, options in sight.rows(int(query.shape[2])):
+        yield (
+            rows,
+            Lookup(
+                query[:, :, rows],
+                key,
+                blend,
+                scale=call.scale,
+                softcap=call.softcap,
+                sinks=None if call.sinks is None else call.sinks[chosen],
+                **{name: of_heads(laid, chosen) for name, laid in options.items()},
+            ),
+        )
+
+
+def of_heads(laid: Any, heads: Any) -> Any:
+    """Return the part of a mask or bias over chosen heads; anything else as it is."""
+    over_heads = getattr(laid, "ndim", 0) == 4 and laid.shape[1] > 1
+    return laid[:, heads] if over_heads else laid
+
+
+def kv_heads_of(heads: Sequence[int], group: int) -> list[int]:
+    """Return which key heads `heads` bring: each once, or one a head where groups are uneven."""
+    each = [head // group for head in heads]
+    once = sorted(set(each))
+    even = all(each.count(kv_head) == len(each) // len(once) for kv_head in once)
+    return once if even else each
+
+
+def answer(call: Call, sight: Sight) -> Any:
+    """Return the answer (batch, heads, q_len, value_dim), with gradients where they are wanted."""
+    import torch
+
+    parts = [look.attend() for _, look in parts_of(call, sight)]
+    return parts[0] if len(parts) == 1 else torch.cat(parts, dim=2)
+
+
+def answer_and_facts(call: Call, sight: Sight, asked: Mapping[str, Any]) -> tuple[Any, list[Seen]]:
+    """Return the answer, and what all its heads show, from one pass."""
+    import torch
+
+    outs, seen = [], []
+    for rows, look in parts_of(call, sight):
+        out, one = _inspect(rows, look, asked)
+        outs.append(tensor_of(out))
+        seen.append(one)
+    return outs[0] if len(outs) == 1 else torch.cat(outs, dim=2), seen
+
+
+def facts(
+    call: Call,
+    sight: Sight,
+    asked: Mapping[str, Any],
+    heads: Sequence[int] | None,
+    *,
+    value: bool,
+) -> list[Seen]:
+    """Return what some heads show, from a pass of its own; without values unless they are kept."""
+    import torch
+
+    with torch.no_grad():
+        return [
+            _inspect(rows, look, asked)[1]
+            for rows, look in parts_of(call, sight, heads, value=value)
+        ]
+
+
+def _inspect(rows: slice, look: Lookup, asked: Mapping[str, Any]) -> tuple[Any, Seen]:
+    """Return the answer, and what it shows."""
+    own = dict(asked)
+    if own.get("from_rows") is not None:
+        own["from_rows"] = own["from_rows"][..., rows]
+    plain = look.in_numpy()
+    found = plain.inspect(**own)
+    apart = set_apart(replace(found, out=None))
+    return found.out, Seen(rows, apart, plain, own, found.lse)

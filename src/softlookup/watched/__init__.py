@@ -1,0 +1,10 @@
+"""Watched: the results of watching a model, one object over all its runs, layers and steps."""
+
+from softlookup.watched.glance import Glance
+from softlookup.watched.layer import LayerSeen
+from softlookup.watched.listing import Listing
+from softlookup.watched.row import RowSeen
+from softlookup.watched.survey import survey
+from softlookup.watched.watched import Watched
+
+__all__ = ["Glance", "LayerSeen", "Listing", "RowSeen", "Watched", "survey"]

@@ -1,0 +1,144 @@
+"""Calls: all attention calls of one layer in one run, joined when they are read."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softlookup.arrays import Array
+from softlookup.errors import ShapeError
+from softlookup.tokens import listed
+from softlookup.watched.glance import Glance, Piece, join, piece_of
+
+if TYPE_CHECKING:
+    from softlookup.lookup import Lookup
+
+Likeness = tuple[int, tuple[int, ...], frozenset[str], bool, np.dtype[Any]]
+
+
+class Calls:
+    """The calls of one layer in one run.
+
+    Parameters
+    ----------
+    path : str
+        The layer's path in its model.
+    number : int
+        Its number.
+    part : str
+        Which stack it belongs to, as it was called while the model ran.
+    first : Glance
+        Its first call, which says what heads there are.
+    """
+
+    def __init__(self, path: str, number: int, part: str, first: Glance) -> None:
+        self.path, self.number, self.part = path, number, part
+        self.run, self.heads, self.kv_heads = first.run, first.heads, first.kv_heads
+        self.causal = first.causal
+        self.looks: list[tuple[int, int, Lookup]] = []
+        self.shares = first.shares  # of all calls; None where one does not say
+        self._pieces: list[Piece] = []
+        self._sums: Sums | None = None  # from the second call on
+        self._like = _likeness(first, piece_of(first))
+
+    def add(self, glance: Glance) -> None:
+        """Take in one more call; nothing is joined yet.
+
+        Raises
+        ------
+        ShapeError
+            Where it has other heads or another batch than the calls before it.
+        """
+        piece = piece_of(glance)
+        like = _likeness(glance, piece)
+        if like != self._like:
+            raise ShapeError(
+                "glance", f"must be like the calls of {listed(self.path)} before it, "
+                f"{_described(self._like)}; got {_described(like)}. Number the runs apart."
+            )  # fmt: skip
+        self.causal = self.causal and glance.causal
+        if self._pieces:
+            before, shares = self.shares, glance.shares
+            self.shares = None if before is None or shares is None else before.and_(shares)
+        if self._pieces and self._sums is None:
+            self._sums = Sums(self._pieces[0])
+            self._pieces[0] = replace(self._pieces[0], received=None, padding=None)
+        if self._sums is not None:
+            self._sums.add(piece)
+            piece = replace(piece, received=None, padding=None)
+        self._pieces.append(piece)
+        if glance.look is not None:
+            self.looks.append((glance.start, glance.key_start, glance.look))
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of its facts."""
+        return self._like[-1]
+
+    def joined(self) -> Piece:
+        """Return all calls as one; what they were joined from is let go."""
+        if len(self._pieces) > 1:
+            self._pieces[:] = [join(self._pieces)]
+        whole = self._pieces[0]
+        return whole if self._sums is None else self._sums.of(whole)
+
+
+class Sums:
+    """What is known of keys, over all calls so far; those of each call would grow as their square.
+
+    Parameters
+    ----------
+    first : Piece
+        The first call.
+    """
+
+    def __init__(self, first: Piece) -> None:
+        self._first, self._stop = first.first_key, first.first_key
+        self._received: Array | None = None
+        self._padding: Array | None = None
+        self.add(first)
+
+    def add(self, piece: Piece) -> None:
+        """Add what one more call showed."""
+        stop = piece.first_key + piece.key_count
+        low, high = min(self._first, piece.first_key), max(self._stop, stop)
+        at = slice(piece.first_key - low, stop - low)
+        if piece.received is not None:
+            total = self._wider(self._received, piece.received, low, high, np.float64)
+            total[..., at] += piece.received
+            self._received = total
+        if piece.padding is not None:
+            marked = self._wider(self._padding, piece.padding, low, high, np.bool_)
+            marked[..., at] |= piece.padding
+            self._padding = marked
+        self._first, self._stop = low, high
+
+    def _wider(self, known: Array | None, like: Array, low: int, high: int, dtype: Any) -> Array:
+        """Return `known` with room for keys from `low` to `high`; it doubles, as steps are many."""
+        before, there = self._first - low, self._stop - self._first
+        if known is not None and not before and known.shape[-1] >= high - low:
+            return known
+        twice = 0 if known is None else 2 * known.shape[-1]
+        room: Array = np.zeros((*like.shape[:-1], max(high - low, twice)), dtype)
+        if known is not None:
+            room[..., before : before + there] = known[..., :there]
+        return room
+
+    def of(self, whole: Piece) -> Piece:
+        """Return all calls as one, with what is known of its keys."""
+        count = self._stop - self._first
+        received = None if self._received is None else self._received[..., :count].copy()
+        padding = None if self._padding is None else self._padding[..., :count].copy()
+        return replace(whole, received=received, padding=padding)
+
+
+def _likeness(glance: Glance, piece: Piece) -> Likeness:
+    """Return what all calls of a layer have in common: batch, heads, facts and their dtype."""
+    lse, received = piece.facts["lse"], piece.received is not None
+    return len(lse), glance.heads, frozenset(piece.facts), received, lse.dtype
+
+
+def _described(like: Likeness) -> str:
+    batch, heads, facts, received, dtype = like
+    names = ", ".join(sorted(facts | ({"received"} if received else set())))
+    return f"{batch} batch entries, heads {list(heads)}, {names} in {dtype}"

@@ -1,0 +1,214 @@
+"""Glance: what one attention call showed; Piece: the same over the rows of several calls."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from softlookup.arrays import Array, BoolArray, IntArray
+from softlookup.errors import ShapeError
+from softlookup.inspection import Inspection
+from softlookup.lookup import Lookup
+from softlookup.watched.shares import Shares
+
+PER_ROW = ("lse", "entropy", "sink", "max_score", "top_keys", "top_weights", "groups", "distance")
+_RAGGED = ("groups", "distance")  # a later step may know more labels, and longer distances
+_NO_KEY = -1
+
+
+class Glance(NamedTuple):
+    """What one attention call showed; some rows of one layer.
+
+    Attributes
+    ----------
+    heads : tuple of int
+        The query heads that were looked at, in the order of the arrays.
+    kv_heads : tuple of int
+        The kv head that each of them reads.
+    run : int
+        Which run, from 0.
+    start, key_start : int
+        Token positions of its first row and of its first key.
+    found : Inspection
+        Over (batch, heads, rows, ...), `received` over (batch, heads, keys).
+    look : Lookup, optional
+        The call itself: its rows and all its keys.
+    padding, row_padding : ndarray of bool of shape (batch, keys) and (batch, rows), optional
+        Which of its keys, and of its rows, stand at padding; None where none is known.
+    causal : bool
+        Whether no row sees a key after its own position.
+    from_rows : ndarray of bool of shape (rows,) or (batch, rows), optional
+        The rows that count in `received`; all where left out.
+    keys : int, optional
+        How many keys it had; needed where neither `received` nor `padding` nor `look` says so.
+    shares : Shares, optional
+        What the first and the previous token get of its rows; `shares_of` works it out.
+    """
+
+    heads: tuple[int, ...]
+    kv_heads: tuple[int, ...]
+    run: int
+    start: int
+    key_start: int
+    found: Inspection
+    look: Lookup | None = None
+    padding: BoolArray | None = None
+    row_padding: BoolArray | None = None
+    causal: bool = True
+    from_rows: BoolArray | None = None
+    keys: int | None = None
+    shares: Shares | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """The facts of some rows over some keys, by token position.
+
+    Attributes
+    ----------
+    queries : ndarray of int64 of shape (rows,)
+        Token positions of the rows.
+    first_key, key_count : int
+        Token position of the first key; how many keys follow each other from there.
+    facts : dict of str to ndarray
+        Those of `PER_ROW` that were looked at, (batch, heads, rows, ...).
+    received : ndarray of shape (batch, heads, keys) or None
+        Summed over the rows.
+    padding : ndarray of bool of shape (batch, keys) or None
+        Which keys are padding.
+    row_padding : ndarray of bool of shape (batch, rows)
+        Which rows stand at padding.
+    counted : ndarray of bool of shape (batch, rows)
+        Which rows count in `received`.
+    """
+
+    queries: IntArray
+    first_key: int
+    key_count: int
+    facts: dict[str, Array]
+    received: Array | None
+    padding: BoolArray | None
+    row_padding: BoolArray
+    counted: BoolArray
+
+    @property
+    def keys(self) -> IntArray:
+        """Token positions of the keys."""
+        return np.arange(self.first_key, self.first_key + self.key_count)
+
+
+def piece_of(glance: Glance) -> Piece:
+    """Return what a glance showed, its keys named by token position; arrays are shared.
+
+    Raises
+    ------
+    ShapeError
+        Where its facts are not over (batch, heads, rows).
+    """
+    facts, received = _facts(glance.found)
+    lse = facts["lse"]
+    if lse.ndim != 3 or not lse.shape[1] == len(glance.heads) == len(glance.kv_heads):
+        raise ShapeError(
+            "found", f"must be over (batch, {len(glance.heads)} heads, rows); got {lse.shape}. "
+            "Look at arrays of four axes."
+        )  # fmt: skip
+    batch, _, rows = lse.shape
+    if "top_keys" in facts and glance.key_start:
+        keys = facts["top_keys"]
+        facts["top_keys"] = np.where(keys < 0, _NO_KEY, keys + glance.key_start)
+    return Piece(
+        np.arange(glance.start, glance.start + rows),
+        glance.key_start,
+        _count_keys(glance, received, rows),
+        facts,
+        received,
+        None if glance.padding is None else np.array(glance.padding, bool),
+        _spread(glance.row_padding, False, (batch, rows)),
+        _spread(glance.from_rows, True, (batch, rows)),
+    )
+
+
+def _spread(given: BoolArray | None, default: bool, shape: tuple[int, int]) -> BoolArray:
+    return np.array(np.broadcast_to(default if given is None else given, shape), bool)
+
+
+def _facts(found: Inspection) -> tuple[dict[str, Array], Array | None]:
+    """Return the facts of rows that are there, by name, and what keys receive."""
+    top = found.top
+    given: dict[str, Any] = {
+        name: getattr(found, name, None) for name in PER_ROW if not name.startswith("top_")
+    }
+    given |= {} if top is None else {"top_keys": top.keys, "top_weights": top.weights}
+    return (
+        {name: np.asarray(given[name]) for name in PER_ROW if given.get(name) is not None},
+        None if found.received is None else np.asarray(found.received),
+    )
+
+
+def _count_keys(glance: Glance, received: Array | None, rows: int) -> int:
+    """Return how many keys a call had, from whatever says so; else up to its last row."""
+    if glance.keys is not None:
+        return glance.keys
+    if glance.look is not None:
+        return glance.look.problem.kv_len
+    for known in (received, glance.padding):
+        if known is not None:
+            return int(known.shape[-1])
+    return max(glance.start + rows - glance.key_start, 0)
+
+
+def join(pieces: Sequence[Piece]) -> Piece:
+    """Return pieces of one layer as one: rows one after another, keys over all that were there."""
+    if len(pieces) == 1:
+        return pieces[0]
+    first = min(piece.first_key for piece in pieces)
+    count = max(piece.first_key + piece.key_count for piece in pieces) - first
+    return Piece(
+        np.concatenate([piece.queries for piece in pieces]),
+        first,
+        count,
+        {name: _rows_of(name, pieces) for name in pieces[0].facts},
+        _summed(pieces, first, count),
+        _marked(pieces, first, count),
+        np.concatenate([piece.row_padding for piece in pieces], axis=1),
+        np.concatenate([piece.counted for piece in pieces], axis=1),
+    )
+
+
+def _rows_of(name: str, pieces: Sequence[Piece]) -> Array:
+    """Return one fact over the rows of all pieces; bins that a piece lacks are 0."""
+    parts = [piece.facts[name] for piece in pieces]
+    if name in _RAGGED:
+        width = max(part.shape[-1] for part in parts)
+        parts = [
+            part if part.shape[-1] == width
+            else np.pad(part, [(0, 0)] * 3 + [(0, width - part.shape[-1])])
+            for part in parts
+        ]  # fmt: skip
+    return np.concatenate(parts, axis=2)
+
+
+def _summed(pieces: Sequence[Piece], first: int, count: int) -> Array | None:
+    """Return what keys receive from all rows, in float64 since there may be many steps."""
+    if pieces[0].received is None:
+        return None
+    total = np.zeros((*pieces[0].received.shape[:2], count))
+    for piece in pieces:
+        at = piece.first_key - first
+        if piece.received is not None:
+            total[..., at : at + piece.received.shape[-1]] += piece.received
+    return total
+
+
+def _marked(pieces: Sequence[Piece], first: int, count: int) -> BoolArray | None:
+    """Return which keys are padding, as far as any piece says so."""
+    known = [piece for piece in pieces if piece.padding is not None]
+    if not known:
+        return None
+    marked = np.zeros((len(pieces[0].counted), count), bool)
+    for piece in known:
+        at = piece.first_key - first
+        if piece.padding is not None:
+            marked[:, at : at + piece.padding.shape[-1]] |= piece.padding
+    return marked

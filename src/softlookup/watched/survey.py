@@ -1,0 +1,172 @@
+"""Survey: look at every lookup of a capture as `watch` looks at a running model."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from softlookup.arrays import Array, BoolArray, IntArray
+from softlookup.captures import Axis, Capture, Layer
+from softlookup.errors import DtypeError
+from softlookup.inspection import Inspection, Top
+from softlookup.options import names_checked
+from softlookup.problem import Problem
+from softlookup.watched.glance import Glance
+from softlookup.watched.shares import shares_of
+from softlookup.watched.texts import OF_THE_INPUT
+from softlookup.watched.watched import Watched
+
+
+@names_checked
+def survey(
+    capture: Capture,
+    *,
+    top: int | None = 8,
+    entropy: bool = True,
+    received: bool = True,
+    sink: bool = False,
+    max_score: bool = False,
+    distance: bool = False,
+    groups: Any = None,
+) -> Watched:
+    """Look at every layer of a capture as `watch` looks at a running model; no model is needed.
+
+    Parameters
+    ----------
+    capture : Capture
+        What was recorded.
+    top, entropy, received, max_score, distance, groups
+        As for `Lookup.inspect`, of every layer; rows at padding do not count in `received`,
+        distances are left out of cross layers, and groups, which label the input's tokens, of a
+        decoder's own text.
+    sink : bool, default False
+        As there, of the layers that have sinks.
+
+    Returns
+    -------
+    Watched
+        Of one run; its `capture` is as good as `capture`, and nothing is copied.
+
+    Raises
+    ------
+    OptionError, ShapeError, DtypeError
+        As `Lookup.inspect`, and where `capture` is none.
+
+    Examples
+    --------
+    >>> from softlookup.captures import shipped
+    >>> seen = survey(shipped.load("causal"), top=2)
+    >>> seen.rank_heads("@26", reads="@2")[0]  # who reads the first "maker" at " clock" again?
+    HeadAtRow(part='', layer=17, head=4, key=2, token='maker', weight=0.95...)
+    """
+    if not isinstance(capture, Capture):
+        raise DtypeError(
+            "capture", f"must be a Capture, as sl.load returns; got {type(capture).__name__}. "
+            "A model is watched with sl.watch(model)."
+        )  # fmt: skip
+    words: dict[str, int] = {}
+    seen = Watched(
+        capture.about,
+        title=capture.title,
+        read=lambda ids, _: Axis(tuple(np.array([*words], object)[ids])),
+    )
+    for place, layer in enumerate(capture.layers):
+        problem = layer.look.problem
+        rows = _padding([layer.query_axis(b) for b in range(problem.batch)], problem.q_len)
+        counted = ~rows if received and rows.any() else None
+        found = layer.look.inspect(
+            top=top,
+            entropy=entropy,
+            received=received,
+            from_rows=None if counted is None else counted.reshape(*problem.batch_shape, -1),
+            sink=sink and problem.sinks is not None,
+            max_score=max_score,
+            distance=distance and layer.part != "cross",
+            groups=groups if layer.part in (*OF_THE_INPUT, "cross") else None,
+        )
+        names = [one.name for one in capture.layers]
+        path = layer.name if names.count(layer.name) == 1 else f"{layer.name}@{place}"
+        seen.add(path, layer.number, layer.part, _glance(layer, found, rows, counted))
+        for side, axes, length in _sides(layer):
+            seen.add_ids(0, side, 0, _ids(axes, length, problem.batch, words))
+    return seen
+
+
+def _glance(
+    layer: Layer, found: Inspection, row_padding: BoolArray, counted: BoolArray | None
+) -> Glance:
+    problem = layer.look.problem
+    padding = _padding([layer.key_axis(b) for b in range(problem.batch)], problem.kv_len)
+    same = all(layer.query_axis(b) == layer.key_axis(b) for b in range(problem.batch))
+    return Glance(
+        heads=layer.heads,
+        kv_heads=tuple(i // problem.group for i in range(problem.heads)),
+        run=0,
+        start=0,
+        key_start=0,
+        found=_over_batch(found, problem),
+        look=layer.look,
+        padding=padding,
+        row_padding=row_padding,
+        causal=_is_causal(problem) and layer.part != "cross",
+        from_rows=counted,
+        keys=problem.kv_len,
+        shares=shares_of(
+            layer.look.in_numpy(),
+            np.asarray(found.lse),
+            offset=problem.q_offset if same and layer.part != "cross" else None,
+            first=np.argmin(padding, axis=1),
+            row_padding=row_padding,
+        ),
+    )
+
+
+def _over_batch(found: Inspection, problem: Problem) -> Inspection:
+    """Return facts over (batch, heads, ...), whatever leading axes the lookup has."""
+    lead = len(problem.batch_shape) + (not problem.plain)
+
+    def over(fact: Array) -> Array:
+        return fact.reshape(problem.batch, problem.heads, *fact.shape[lead:])
+
+    given: dict[str, Any] = {
+        name: Top(*map(over, fact)) if isinstance(fact, Top) else over(fact)
+        for name, fact in vars(found).items()
+        if isinstance(fact, np.ndarray | Top) and not name.endswith("_head") and name != "out"
+    }
+    return replace(found, out=None, received_per_kv_head=None, max_score_per_head=None, **given)
+
+
+def _is_causal(problem: Problem) -> bool:
+    """Return whether no row sees a later key, by its rule or by its mask."""
+    if problem.causal or problem.q_len != problem.kv_len:
+        return problem.causal
+    mask = problem.mask
+    if mask is None or mask.array.shape[-2:] != (problem.q_len, problem.kv_len):
+        return False
+    return not np.triu(mask.array, 1).any()
+
+
+def _padding(axes: list[Axis], length: int) -> BoolArray:
+    marked = np.zeros((len(axes), length), bool)
+    for row, axis in zip(marked, axes, strict=True):
+        for start, stop in axis.padding:
+            row[start:stop] = True
+    return marked
+
+
+def _sides(layer: Layer) -> list[tuple[str, tuple[Axis, ...], int]]:
+    """Return whose texts the layer knows: of its rows, and in a cross layer of its keys."""
+    problem = layer.look.problem
+    if layer.part != "cross":
+        return [(layer.part, layer.queries, problem.q_len)]
+    return [
+        ("decoder", layer.queries, problem.q_len), ("", layer.keys, problem.kv_len)
+    ]  # fmt: skip
+
+
+def _ids(axes: tuple[Axis, ...], length: int, batch: int, words: dict[str, int]) -> IntArray:
+    """Return a number for each text, the same for the same one, (batch, length)."""
+    ids = np.empty((batch, length), np.int64)
+    for row, axis in zip(ids, axes * batch if len(axes) == 1 else axes, strict=True):
+        row[:] = [words.setdefault(text, len(words)) for text in axis.tokens]
+    return ids

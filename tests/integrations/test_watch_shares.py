@@ -1,0 +1,69 @@
+"""What the first token and the token before get while a model runs, beside its eager weights."""
+
+import numpy as np
+import pytest
+
+import softlookup as sl
+
+torch = pytest.importorskip("torch", reason="models (make models installs what they need)")
+pytest.importorskip("transformers", reason="models (make models installs what they need)")
+
+from eager_steps import CACHES, eager_generation, generate  # noqa: E402 (they need torch)
+from tiny import FAMILIES, WRITERS, build, inputs_for  # noqa: E402
+
+pytestmark = pytest.mark.models
+
+
+def means(weights, rows, first):
+    """Return both means of each head by loops over the rows that see several keys."""
+    got = [[] for _ in range(weights.shape[1])], [[] for _ in range(weights.shape[1])]
+    for batch, head, row in np.ndindex(weights.shape[:3]):
+        weight = weights[batch, head, row]
+        if rows[batch, row] and (weight > 0).sum() > 1:
+            got[0][head].append(weight[first[batch]])
+            got[1][head].append(weight[row - 1] if 0 < row <= len(weight) else 0)
+    return [[np.mean(part) for part in side] for side in got]
+
+
+def assert_shares(seen, expected, real):
+    """Assert the summary of all heads; `real` says which tokens of the input are no padding."""
+    records = {(one.part, one.layer, one.head): one for one in seen.summary()}
+    assert records
+    for (part, number), eager in expected.items():
+        start = np.zeros(len(real), int) if part == "decoder" else np.argmax(real, axis=1)
+        first, previous = means(eager.weights, eager.counted, start)
+        for head in range(eager.weights.shape[1]):
+            record = records[part, number, head]
+            assert record.first == pytest.approx(first[head], abs=2 * eager.bound)
+            if part == "cross":
+                assert record.previous is None
+            else:
+                assert record.previous == pytest.approx(previous[head], abs=2 * eager.bound)
+
+
+@pytest.mark.parametrize("cache", CACHES)
+@pytest.mark.parametrize("lengths", [(7, 7), (7, 4)])
+@pytest.mark.parametrize("family", WRITERS)
+def test_they_are_exact_while_a_model_writes(family, lengths, cache):
+    model = build(WRITERS[family])
+    given = inputs_for(model, lengths, "left")
+    _, expected = eager_generation(model, given, cache_implementation=CACHES[cache])
+    with torch.no_grad(), sl.watch(model, top=1, received=False) as seen:
+        generate(model, given, cache_implementation=CACHES[cache])
+    mask = given.get("attention_mask")
+    real = np.ones((2, 1), bool) if mask is None else mask.bool().numpy()
+    assert_shares(seen, expected, real)
+
+
+@pytest.mark.filterwarnings("ignore:`past_key_values` is deprecated")  # its new name is of 5.24
+def test_what_a_cache_let_go_before_gets_nothing():
+    """A run that goes on behind a window: its first key is token 3, not the first token."""
+    model = build(FAMILIES["mistral"])
+    ids = torch.arange(5, 12)[None]
+    with torch.no_grad(), sl.watch(model) as seen:
+        cache = model(ids[:, :5], use_cache=True).past_key_values
+        model(ids[:, 5:], past_key_values=cache)
+    later = seen.run(1)
+    assert later[0].keys[0] > 0
+    assert {one.first for one in later.summary()} == {0.0}
+    assert min(one.previous for one in later.summary()) > 0
