@@ -16,6 +16,7 @@ BEGIN = """
     import numpy as np
     import softlookup as sl
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
     rng = np.random.default_rng(3)
 
     def long_lookup():  # hours of work, and few bytes
@@ -63,7 +64,10 @@ def test_ctrl_c_ends_a_long_call_and_the_next_one_is_right(call, threads):
         with pytest.raises(subprocess.TimeoutExpired):  # it is in the midst of it
             child.wait(timeout=0.5)
         child.send_signal(signal.SIGINT)
-        out, err = child.communicate(timeout=60)  # without it: hours
+        try:
+            out, err = child.communicate(timeout=60)
+        finally:
+            child.kill()  # without the signal it would go on for hours
     assert child.returncode == 0, err
     assert out == "interrupted\n"
 

@@ -45,7 +45,7 @@ def mean_over_rows(fact: Array, rows: BoolArray) -> Mean:
 def first_share(layer: LayerSeen) -> Mean | None:
     """Return what the first token that is no padding gets of the rows that see several keys."""
     shares = layer.shares
-    return None if shares is None else Mean(shares.first, shares.rows)
+    return None if shares is None else Mean(np.array(shares.first), np.array(shares.rows))
 
 
 def previous_share(layer: LayerSeen) -> Mean | None:
@@ -53,7 +53,7 @@ def previous_share(layer: LayerSeen) -> Mean | None:
     shares = layer.shares
     if shares is None or shares.previous is None:
         return None
-    return Mean(shares.previous, shares.rows)
+    return Mean(np.array(shares.previous), np.array(shares.rows))
 
 
 def counting_rows(layer: LayerSeen) -> BoolArray:

@@ -5,6 +5,7 @@ that a weight takes one more product of a query with a key.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -22,26 +23,33 @@ _CELLS = 2**22
 class Shares:
     """Weights summed over the rows that see several keys: one visible key leaves no choice.
 
+    Plain numbers: small arrays that stay, between a model's large ones that come and go, would keep
+    the allocator from giving anything back.
+
     Attributes
     ----------
-    rows : ndarray of int64 of shape (heads,)
-        How many rows there were, over all batch entries.
-    first : ndarray of shape (heads,)
+    rows : tuple of int
+        For each head, how many rows there were, over all batch entries.
+    first : tuple of float
         What the first token that is no padding got.
-    previous : ndarray of shape (heads,) or None
+    previous : tuple of float or None
         What the token before each row's own got; None where keys are another text's.
     """
 
-    rows: Array
-    first: Array
-    previous: Array | None
+    rows: tuple[int, ...]
+    first: tuple[float, ...]
+    previous: tuple[float, ...] | None
 
     def and_(self, other: "Shares") -> "Shares":
         """Return both together."""
         previous = None
         if self.previous is not None and other.previous is not None:
-            previous = self.previous + other.previous
-        return Shares(self.rows + other.rows, self.first + other.first, previous)
+            previous = _added(self.previous, other.previous)
+        return Shares(_added(self.rows, other.rows), _added(self.first, other.first), previous)
+
+
+def _added(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(a + b for a, b in zip(one, other, strict=True))
 
 
 def shares_of(
@@ -71,8 +79,8 @@ def shares_of(
     problem = look.problem
     lse = lse.reshape(problem.batch, problem.heads, problem.q_len)
     real = np.ones((problem.batch, problem.q_len), bool) if row_padding is None else ~row_padding
-    nothing = np.zeros(problem.heads)
-    found = Shares(nothing, nothing, None if offset is None else nothing)
+    nothing = (0.0,) * problem.heads
+    found = Shares((0,) * problem.heads, nothing, None if offset is None else nothing)
     for start in range(0, problem.q_len, _ROWS):
         rows = np.arange(start, min(start + _ROWS, problem.q_len))
         keys = [np.broadcast_to(first[:, None], (problem.batch, len(rows)))]
@@ -89,10 +97,11 @@ def _of_rows(
     """Return what the first two of `keys` get of some rows; the others lie near them."""
     chosen = real[:, None] & _sees_several(problem, rows, keys, real)
     sums = [
-        np.where(chosen, _weights(problem, rows, some, lse), 0).sum(axis=(0, 2), dtype=np.float64)
-        for some in keys[:2]
+        tuple(np.where(chosen, each, 0).sum(axis=(0, 2), dtype=np.float64).tolist())
+        for each in (_weights(problem, rows, some, lse) for some in keys[:2])
     ]
-    return Shares(chosen.sum(axis=(0, 2)), sums[0], sums[1] if len(sums) > 1 else None)
+    rows_of = tuple(chosen.sum(axis=(0, 2)).tolist())
+    return Shares(rows_of, sums[0], sums[1] if len(sums) > 1 else None)
 
 
 def _weights(problem: Problem, rows: IntArray, keys: IntArray, lse: Array) -> Array:
