@@ -18,7 +18,7 @@
 namespace softlookup {
 namespace {
 
-constexpr auto PATIENCE = std::chrono::milliseconds(100);  // between two questions to `stop`
+constexpr auto PATIENCE = std::chrono::milliseconds(100);  // of who waits, between two questions
 
 // One run's items, taken one at a time.
 struct Run {
@@ -28,21 +28,16 @@ struct Run {
     std::atomic<int64_t> next{0};
     std::atomic<bool> stopped{false};
 
-    // By the calling thread alone: whether to stop. `asked` is when that was last asked.
-    bool ask(std::chrono::steady_clock::time_point& asked) {
-        if (stopped.load(std::memory_order_relaxed)) return true;
-        const auto now = std::chrono::steady_clock::now();
-        if (!stop || now - asked < PATIENCE) return false;
-        const bool ends = stop();
-        if (ends) stopped.store(true, std::memory_order_relaxed);
-        asked = std::chrono::steady_clock::now();
-        return ends;
+    // By the calling thread alone: whether to stop.
+    bool ask() {
+        if (!stopped.load(std::memory_order_relaxed) && stop && stop())
+            stopped.store(true, std::memory_order_relaxed);
+        return stopped.load(std::memory_order_relaxed);
     }
 
     void take(int thread) {
-        auto asked = std::chrono::steady_clock::now();
         const Stopped ends = [&] {
-            return thread == 0 ? ask(asked) : stopped.load(std::memory_order_relaxed);
+            return thread == 0 ? ask() : stopped.load(std::memory_order_relaxed);
         };
         while (!ends()) {
             const int64_t item = next.fetch_add(1, std::memory_order_relaxed);
@@ -67,10 +62,9 @@ public:
         run.take(0);
         std::unique_lock<std::mutex> hold(mutex_);
         run_ = nullptr;  // who has not begun by now need not
-        auto asked = std::chrono::steady_clock::now();
         while (!done_.wait_for(hold, PATIENCE, [this] { return busy_ == 0; })) {
             hold.unlock();
-            run.ask(asked);
+            run.ask();
             hold.lock();
         }
     }

@@ -1,6 +1,7 @@
 #include "schedule.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -121,6 +122,7 @@ struct Plan {
 };
 
 using Stop = std::function<bool()>;
+constexpr auto PATIENCE = std::chrono::milliseconds(100);  // between two questions to it
 
 bool by_tiles(const Plan& plan, int threads, const std::vector<Memory>& scratch, const Stop& stop) {
     std::vector<Memory> strips(plan.strip ? threads : 0);
@@ -219,9 +221,22 @@ bool by_groups(const Call& call, const Unit& unit, int threads, const Stop& stop
     return run(items, (int)scratch.size(), item, stop);
 }
 
+// Asking takes the caller's lock: now and then is enough, however many short runs a call is made of.
+Stop patient(const Stop& stop) {
+    if (!stop) return nullptr;
+    auto last = std::chrono::steady_clock::now();
+    return [&stop, last]() mutable {
+        if (std::chrono::steady_clock::now() - last < PATIENCE) return false;
+        const bool ends = stop();
+        last = std::chrono::steady_clock::now();
+        return ends;
+    };
+}
+
 }  // namespace
 
-bool compute(const Call& given, const Unit& unit, int threads, const std::function<bool()>& stop) {
+bool compute(const Call& given, const Unit& unit, int threads, const Stop& asked) {
+    const Stop stop = patient(asked);
     Call call = given;
     const int64_t kept = call.kv_len * (call.head_dim + call.value_dim) * (int64_t)sizeof(float);
     if (cut_of(call, unit).tiles >= SHARED_BY && kept <= MOST_KEPT) call.kept_keys = call.kv_len;
