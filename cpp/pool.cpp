@@ -1,7 +1,6 @@
 #include "pool.hpp"
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -17,8 +16,6 @@
 
 namespace softlookup {
 namespace {
-
-constexpr auto PATIENCE = std::chrono::milliseconds(100);  // of who waits, between two questions
 
 // One run's items, taken one at a time.
 struct Run {

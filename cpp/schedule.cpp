@@ -1,7 +1,6 @@
 #include "schedule.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -122,7 +121,6 @@ struct Plan {
 };
 
 using Stop = std::function<bool()>;
-constexpr auto PATIENCE = std::chrono::milliseconds(100);  // between two questions to it
 
 bool by_tiles(const Plan& plan, int threads, const std::vector<Memory>& scratch, const Stop& stop) {
     std::vector<Memory> strips(plan.strip ? threads : 0);

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import oracle
 import softlookup as sl
 from softlookup.captures import Axis
 from softlookup.watched import Glance, Watched
@@ -135,3 +136,20 @@ def as_found(layer):
 def left_padding(lengths, length):
     """Return which tokens are padding where texts of `lengths` end together."""
     return np.arange(length) < (length - np.array(lengths))[:, None]
+
+
+STEPS = (0, 7, 8, 9, 10, 11, 12, 13)  # a prompt of seven tokens, and six that were generated
+IDS = np.array([range(13), range(100, 113)])
+
+
+def generated(whole):
+    """Return two layers of thirteen tokens, read step by step; the last step made token 13."""
+    made = feed(watched(), whole, STEPS, ids=IDS)
+    feed(made, drawn(8, causal=True), STEPS, number=3, ids=IDS)
+    made.add_ids(0, "", 0, np.column_stack([IDS, [13, 113]]))
+    return made
+
+
+def exact_weights(whole, **more):
+    """Return the exact weights of a whole lookup."""
+    return oracle.lookup(*whole.arrays, **{**whole.options, **more}).weights

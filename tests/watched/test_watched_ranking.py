@@ -2,13 +2,10 @@
 
 import numpy as np
 import pytest
-from feeding import drawn, feed, left_padding, watched
+from feeding import IDS, STEPS, drawn, exact_weights, feed, generated, left_padding, watched
 
-import oracle
 from softlookup.errors import OptionError
 
-STEPS = (0, 7, 8, 9, 10, 11, 12, 13)
-IDS = np.array([range(13), range(100, 113)])
 PADDED = left_padding([13, 9], 13)
 
 
@@ -19,21 +16,12 @@ def whole():
 
 @pytest.fixture
 def seen(whole):
-    """Two layers of thirteen tokens, generated from the seventh on; the last made token 13."""
-    made = feed(watched(), whole, STEPS, ids=IDS)
-    feed(made, drawn(8, causal=True), STEPS, number=3, ids=IDS)
-    made.add_ids(0, "", 0, np.column_stack([IDS, [13, 113]]))
-    return made
-
-
-def weights(whole, **more):
-    """Return the exact weights of a whole lookup."""
-    return oracle.lookup(*whole.arrays, **{**whole.options, **more}).weights
+    return generated(whole)
 
 
 def test_heads_are_ranked_by_what_one_row_reads(seen, whole):
     ranking = seen.rank_heads(9)
-    exact = {0: weights(whole), 3: weights(drawn(8, causal=True))}
+    exact = {0: exact_weights(whole), 3: exact_weights(drawn(8, causal=True))}
     rows = {(layer, head): w[0, head, 9] for layer, w in exact.items() for head in range(6)}
     order = sorted(rows, key=lambda place: -rows[place].max())
     assert [(one.layer, one.head) for one in ranking] == order
@@ -65,7 +53,7 @@ def test_heads_are_ranked_by_how_much_they_read_a_key(seen, whole):
     ranking = seen.rank_heads(reads=4)
     shares = {}
     for layer, text in ((0, whole), (3, drawn(8, causal=True))):
-        mean = weights(text)[0, :, 4:, 4].mean(axis=-1)  # rows before it may not see it
+        mean = exact_weights(text)[0, :, 4:, 4].mean(axis=-1)  # rows before it may not see it
         shares |= {(layer, head): mean[head] for head in range(6)}
     assert [(one.layer, one.head) for one in ranking] == sorted(shares, key=lambda p: -shares[p])
     for one in ranking:
@@ -74,7 +62,7 @@ def test_heads_are_ranked_by_how_much_they_read_a_key(seen, whole):
 
 
 def test_tokens_are_ranked_by_what_they_received(seen, whole):
-    got = weights(whole)[1].sum(axis=(0, 1))
+    got = exact_weights(whole)[1].sum(axis=(0, 1))
     ranking = seen.rank_tokens(0, batch=1)
     assert [one.position for one in ranking] == np.argsort(-got).tolist()
     for one in ranking:
@@ -82,8 +70,8 @@ def test_tokens_are_ranked_by_what_they_received(seen, whole):
         assert one.received == pytest.approx(got[one.position], rel=1e-5)
         assert one.share == pytest.approx(got[one.position] / got.sum(), rel=1e-5)
     (head,) = {one.position for one in seen.rank_tokens(0, 2)[:1]}
-    assert head == weights(whole)[0, 2].sum(axis=0).argmax()
-    both = got + weights(drawn(8, causal=True))[1].sum(axis=(0, 1))
+    assert head == exact_weights(whole)[0, 2].sum(axis=0).argmax()
+    both = got + exact_weights(drawn(8, causal=True))[1].sum(axis=(0, 1))
     assert [one.position for one in seen.rank_tokens(batch=1)] == np.argsort(-both).tolist()
 
 
@@ -130,7 +118,7 @@ def test_a_summary_is_over_the_rows_of_all_runs_and_texts():
     first, second = drawn(1, causal=True, mask=~PADDED[:, None, None]), drawn(2, causal=True)
     made = feed(watched(), first, STEPS, padding=PADDED, ids=IDS)
     feed(made, second, run=1, ids=IDS)
-    texts = [(weights(first), PADDED), (weights(second), np.zeros_like(PADDED))]
+    texts = [(exact_weights(first), PADDED), (exact_weights(second), np.zeros_like(PADDED))]
     records = made.summary()
     assert [one.head for one in records] == [0, 1, 2, 3, 4, 5]
     for record in records:
@@ -152,7 +140,7 @@ def test_rows_at_padding_and_rows_that_see_nothing_are_in_no_mean():
     padded = np.arange(13) >= np.array([13, 9])[:, None]
     whole = drawn(mask=mask)
     made = feed(watched(), whole, padding=padded, asked={"entropy": True, "top": 3})
-    exact = weights(whole)
+    exact = exact_weights(whole)
     with np.errstate(divide="ignore", invalid="ignore"):
         entropy = -np.where(exact > 0, exact * np.log(exact), 0).sum(axis=-1)
     rows = [(0, row) for row in range(13) if row != 3] + [(1, row) for row in range(9)]
@@ -174,7 +162,7 @@ def test_one_text_names_its_strongest_key(whole):
 def test_only_the_rows_that_count_are_in_the_means_of_what_is_received(whole):
     chosen = np.arange(13) >= 10
     made = feed(watched(), whole, STEPS, asked={"received": True, "from_rows": chosen})
-    exact = weights(whole)[:, :, 10:]
+    exact = exact_weights(whole)[:, :, 10:]
     (strongest,) = [one for one in made.rank_heads(reads=11) if one.head == 2]
     assert strongest.share == pytest.approx(exact[0, 2, 1:, 11].mean(), rel=1e-5)
 
@@ -189,5 +177,5 @@ def test_what_was_not_looked_at_is_no_column():
 def test_a_sink_has_its_share():
     whole = drawn(causal=True, sinks=np.ones(6, np.float32))
     made = feed(watched(), whole, STEPS, asked={"sink": True})
-    mean = (1 - weights(whole).sum(axis=-1)).mean(axis=(0, 2))
+    mean = (1 - exact_weights(whole).sum(axis=-1)).mean(axis=(0, 2))
     assert [one.sink for one in made.summary()] == pytest.approx(mean.tolist(), rel=1e-4)

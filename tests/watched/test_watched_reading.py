@@ -5,15 +5,23 @@ import pickle
 
 import numpy as np
 import pytest
-from feeding import ASKED, drawn, feed, left_padding, steps_of, watched
+from feeding import (
+    ASKED,
+    IDS,
+    STEPS,
+    drawn,
+    exact_weights,
+    feed,
+    generated,
+    left_padding,
+    steps_of,
+    watched,
+)
 
-import oracle
 import softlookup as sl
 from softlookup.errors import DtypeError, OptionError, ShapeError
 from softlookup.watched import Glance, RowSeen
 
-STEPS = (0, 7, 8, 9, 10, 11, 12, 13)
-IDS = np.array([range(13), range(100, 113)])
 PADDED = left_padding([13, 9], 13)
 
 
@@ -24,16 +32,7 @@ def whole():
 
 @pytest.fixture
 def seen(whole):
-    """Two layers of thirteen tokens, generated from the seventh on; the last made token 13."""
-    made = feed(watched(), whole, STEPS, ids=IDS)
-    feed(made, drawn(8, causal=True), STEPS, number=3, ids=IDS)
-    made.add_ids(0, "", 0, np.column_stack([IDS, [13, 113]]))
-    return made
-
-
-def weights(whole, **more):
-    """Return the exact weights of a whole lookup."""
-    return oracle.lookup(*whole.arrays, **{**whole.options, **more}).weights
+    return generated(whole)
 
 
 # rows
@@ -147,7 +146,7 @@ def test_a_row_that_several_tokens_could_mean_is_refused(whole):
 
 def test_a_head_lists_what_it_reads_in_a_row(seen, whole):
     for batch in (0, 1):
-        exact = weights(whole)[batch, 4, 9]
+        exact = exact_weights(whole)[batch, 4, 9]
         reads = seen[0].row(9).reads(4, batch)
         assert [one.key for one in reads] == np.argsort(-exact)[:3].tolist()
         assert [one.token for one in reads] == [f" w{100 * batch + one.key}" for one in reads]
@@ -164,7 +163,7 @@ def test_a_row_prints_what_its_heads_read(seen, whole):
     printed = repr(seen[0].row(9))
     assert "layer 0, row 9 ' w9', produced ' w10', batch 0" in printed
     assert "layer 0, row 9 ' w109', produced ' w110', batch 1" in printed
-    exact = weights(whole)[1, 5, 9]
+    exact = exact_weights(whole)[1, 5, 9]
     best = int(exact.argmax())
     assert f"reads {best} ' w{100 + best}' {exact[best]:.3f}" in printed.splitlines()[-1]
     assert "lse" in repr(seen[0])
@@ -328,5 +327,5 @@ def test_bands_of_one_call_are_rows_of_one_layer(whole):
         made.add("m.0", 0, "", Glance(
             whole.heads, (0, 0, 1, 1, 2, 2), 0, start, 0, look.inspect(**ASKED), keys=13
         ))  # fmt: skip
-    np.testing.assert_allclose(made[0].received, weights(whole).sum(axis=2), rtol=1e-5)
+    np.testing.assert_allclose(made[0].received, exact_weights(whole).sum(axis=2), rtol=1e-5)
     assert len(list(steps_of(whole, (0, 5, 13)))) == 2

@@ -120,6 +120,21 @@ def as_integer(given: Any) -> int | None:
         return None
 
 
+def check_heads(heads: Sequence[int], every: int, path: str) -> None:
+    """Refuse sorted heads that the layer at `path` has not; it has `every`.
+
+    Raises
+    ------
+    OptionError
+        With the last of them.
+    """
+    if heads and heads[-1] >= every:
+        raise OptionError(
+            "heads", f"must lie in 0 ... {every - 1}, the heads of {path}; got {heads[-1]}. Leave "
+            "out what is not there."
+        )  # fmt: skip
+
+
 def check_layers(numbers: Sequence[int], seen: Iterable[Place]) -> None:
     """Refuse numbers of layers that no call had.
 

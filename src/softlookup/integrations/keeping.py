@@ -29,13 +29,16 @@ class Buffer:
     """Rows at positions from `base` on, (batch, heads, positions, dim); only ever added to."""
 
     def __init__(self, array: Array, base: int) -> None:
+        self._begin(array, base)
+
+    def _begin(self, array: Array, base: int) -> None:
         self._array, self._base, self._stop = np.array(array), base, base + array.shape[2]
 
     def take(self, array: Array, first: int) -> Array:
         """Return rows like `array`, at positions from `first` on, that stay as they are now."""
         stop = first + array.shape[2]
         if first < self._base or first > self._stop or array.shape[:2] != self._array.shape[:2]:
-            self.__init__(array, first)  # type: ignore[misc]  # another text
+            self._begin(array, first)  # another text
         new = stop - self._stop
         if new > 0:
             self._make_room(stop - self._base)

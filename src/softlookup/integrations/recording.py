@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from softlookup.arrays import BFLOAT16, Array
-from softlookup.errors import DtypeError, OptionError
+from softlookup.errors import DtypeError
 from softlookup.integrations import routing
+from softlookup.integrations.admission import check_heads
 from softlookup.integrations.places import Place, Places
 from softlookup.integrations.routing import Call, read_call
 from softlookup.integrations.seeing import answer, kv_heads_of, of_heads, sight_of
@@ -128,11 +129,7 @@ class Recorder:
             return
         every = int(call.query.shape[1])
         heads = range(every) if self.heads is None else self.heads
-        if heads and heads[-1] >= every:
-            raise OptionError(
-                "heads", f"must lie in 0 ... {every - 1}, the heads of {place.path}; got "
-                f"{heads[-1]}. Leave out what is not there."
-            )  # fmt: skip
+        check_heads(heads, every, place.path)
         self.records.append(Record(place, look_of(call, self.overlays, self.heads), tuple(heads)))
         if self.progress is not None:
             self.progress(len(self.records))

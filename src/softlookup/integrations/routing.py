@@ -28,6 +28,7 @@ HARMLESS = frozenset({
 UNDERSTOOD = frozenset({
     "dropout", "is_causal", "position_bias", "s_aux", "scaling", "sinks", "softcap",
 })  # fmt: skip
+KNOWN = HARMLESS | UNDERSTOOD
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ def _refuse_unknown(others: Mapping[str, Any]) -> None:
             "model.eval()."
         )  # fmt: skip
     for name, given in others.items():
-        if given is not None and name not in HARMLESS | UNDERSTOOD:
+        if given is not None and name not in KNOWN:
             raise OptionError(
                 "model", f"hands {name!r} to its attention, whose meaning is not known here, so "
                 "its scores cannot be recorded faithfully. Choose another model."

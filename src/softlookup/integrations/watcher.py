@@ -8,7 +8,12 @@ from typing import Any, NamedTuple
 
 from softlookup.errors import OptionError
 from softlookup.integrations import seeing
-from softlookup.integrations.admission import check_layers, check_paths, unrouted
+from softlookup.integrations.admission import (
+    check_heads,
+    check_layers,
+    check_paths,
+    unrouted,
+)
 from softlookup.integrations.keeping import Keeper
 from softlookup.integrations.masks import LazyMask
 from softlookup.integrations.moment import Moment
@@ -209,11 +214,7 @@ class Watcher:
         heads: Sequence[int] = range(now.every)
         if self._chosen.heads is not None:
             heads = self._chosen.heads
-            if heads[-1] >= now.every:
-                raise OptionError(
-                    "heads", f"must lie in 0 ... {now.every - 1}, the heads of {now.place.path}; "
-                    f"got {heads[-1]}. Leave out what is not there."
-                )  # fmt: skip
+            check_heads(heads, now.every, now.place.path)
         seen = seeing.facts(
             now.call,
             now.sight,

@@ -37,9 +37,10 @@ class Calls:
         self.causal = first.causal
         self.looks: list[tuple[int, int, Lookup]] = []
         self.shares = first.shares  # of all calls; None where one does not say
-        self._pieces: list[Piece] = []
+        self._pieces = [piece_of(first)]
         self._sums: Sums | None = None  # from the second call on
-        self._like = _likeness(first, piece_of(first))
+        self._like = _likeness(first, self._pieces[0])
+        self._keep(first)
 
     def add(self, glance: Glance) -> None:
         """Take in one more call; nothing is joined yet.
@@ -57,16 +58,16 @@ class Calls:
                 f"{_described(self._like)}; got {_described(like)}. Number the runs apart."
             )  # fmt: skip
         self.causal = self.causal and glance.causal
-        if self._pieces:
-            before, shares = self.shares, glance.shares
-            self.shares = None if before is None or shares is None else before.and_(shares)
-        if self._pieces and self._sums is None:
+        before, shares = self.shares, glance.shares
+        self.shares = None if before is None or shares is None else before.and_(shares)
+        if self._sums is None:
             self._sums = Sums(self._pieces[0])
             self._pieces[0] = replace(self._pieces[0], received=None, padding=None)
-        if self._sums is not None:
-            self._sums.add(piece)
-            piece = replace(piece, received=None, padding=None)
-        self._pieces.append(piece)
+        self._sums.add(piece)
+        self._pieces.append(replace(piece, received=None, padding=None))
+        self._keep(glance)
+
+    def _keep(self, glance: Glance) -> None:
         if glance.look is not None:
             self.looks.append((glance.start, glance.key_start, glance.look))
 

@@ -159,18 +159,17 @@ def _count_keys(glance: Glance, received: Array | None, rows: int) -> int:
 
 
 def join(pieces: Sequence[Piece]) -> Piece:
-    """Return pieces of one layer as one: rows one after another, keys over all that were there."""
+    """Return pieces of one layer as one, row after row; what is known of keys is summed apart."""
     if len(pieces) == 1:
         return pieces[0]
     first = min(piece.first_key for piece in pieces)
-    count = max(piece.first_key + piece.key_count for piece in pieces) - first
     return Piece(
         np.concatenate([piece.queries for piece in pieces]),
         first,
-        count,
+        max(piece.first_key + piece.key_count for piece in pieces) - first,
         {name: _rows_of(name, pieces) for name in pieces[0].facts},
-        _summed(pieces, first, count),
-        _marked(pieces, first, count),
+        None,
+        None,
         np.concatenate([piece.row_padding for piece in pieces], axis=1),
         np.concatenate([piece.counted for piece in pieces], axis=1),
     )
@@ -187,28 +186,3 @@ def _rows_of(name: str, pieces: Sequence[Piece]) -> Array:
             for part in parts
         ]  # fmt: skip
     return np.concatenate(parts, axis=2)
-
-
-def _summed(pieces: Sequence[Piece], first: int, count: int) -> Array | None:
-    """Return what keys receive from all rows, in float64 since there may be many steps."""
-    if pieces[0].received is None:
-        return None
-    total = np.zeros((*pieces[0].received.shape[:2], count))
-    for piece in pieces:
-        at = piece.first_key - first
-        if piece.received is not None:
-            total[..., at : at + piece.received.shape[-1]] += piece.received
-    return total
-
-
-def _marked(pieces: Sequence[Piece], first: int, count: int) -> BoolArray | None:
-    """Return which keys are padding, as far as any piece says so."""
-    known = [piece for piece in pieces if piece.padding is not None]
-    if not known:
-        return None
-    marked = np.zeros((len(pieces[0].counted), count), bool)
-    for piece in known:
-        at = piece.first_key - first
-        if piece.padding is not None:
-            marked[:, at : at + piece.padding.shape[-1]] |= piece.padding
-    return marked

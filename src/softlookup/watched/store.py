@@ -29,9 +29,10 @@ class Store:
     def add(self, path: str, number: int, part: str, glance: Glance) -> None:
         """Take in what one call showed."""
         layers = self._runs.setdefault(glance.run, {})
-        if path not in layers:
+        if path in layers:
+            layers[path].add(glance)
+        else:
             layers[path] = Calls(path, number, part, glance)
-        layers[path].add(glance)
 
     @property
     def runs(self) -> tuple[int, ...]:
