@@ -1,17 +1,21 @@
-"""Recognise what the caller holds and see it as a NumPy array.
+"""Recognise what the caller holds and see it as an array.
 
-- By type: an ``ndarray`` and a torch tensor on the CPU are taken as they are (any strides, never
+- By type: an ``ndarray``, a torch tensor and a dask array are taken as they are (any strides, never
   copied), lists and numbers become float64, everything else is refused by name, so that no other
   framework's array is converted unseen.
+- Where an array lies, in memory, on a GPU or in the chunks of a cluster, is its `place`; a backend
+  says which places it reads.
 - Byte order is the only thing mended: a byte-swapped array is copied once.
 """
 
+import sys
 from typing import Any, TypeAlias
 
 import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+from softlookup.device import DeviceArray
 from softlookup.errors import DtypeError, ShapeError
 from softlookup.tensors import is_tensor, view
 
@@ -22,6 +26,72 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 FLOAT_DTYPES = frozenset({np.dtype(np.float16), BFLOAT16, FLOAT32, FLOAT64})
+
+
+MEMORY, DASK = "memory", "dask"
+
+
+def is_lazy(thing: object) -> bool:
+    """Return whether `thing` is a dask array, whose chunks may lie anywhere."""
+    dask = sys.modules.get("dask.array")
+    kind = getattr(dask, "Array", None)
+    return kind is not None and isinstance(thing, kind)
+
+
+def place_of(array: Any) -> str:
+    """Return where an array lies: "memory", a device such as "cuda:0", or "dask"."""
+    if isinstance(array, np.ndarray):
+        return MEMORY
+    return array.place if isinstance(array, DeviceArray) else DASK
+
+
+def in_memory(array: Any) -> Array:
+    """Return an array in memory; one that lies elsewhere is copied, or computed."""
+    if isinstance(array, np.ndarray):
+        return array
+    brought: Array = array.in_memory() if isinstance(array, DeviceArray) else array.compute()
+    return brought
+
+
+def contiguous(array: Any) -> Any:
+    """Return an array in C order, a copy where it is not; a dask array as it is."""
+    if isinstance(array, np.ndarray):
+        return np.ascontiguousarray(array)
+    return array.contiguous() if isinstance(array, DeviceArray) else array
+
+
+def beside(array: Any, other: Any, argument: str) -> Any:
+    """Return `array` where `other` lies: what lies in memory can be sent to a device.
+
+    Raises
+    ------
+    DtypeError
+        Where it lies at a third place.
+    """
+    here, there = place_of(array), place_of(other)
+    if here == there or (here, there) == (MEMORY, DASK):
+        return array
+    if here == MEMORY:
+        return other.beside(array)
+    raise not_beside(argument, here, there)
+
+
+def not_beside(argument: str, here: str, there: str) -> DtypeError:
+    """Return the error for an array that lies elsewhere than the query."""
+    advice = (
+        f"Pass {argument}.cpu()." if there == MEMORY and here != DASK
+        else f"Pass {argument}.compute()." if there == MEMORY
+        else "Make it a dask array, too." if there == DASK
+        else f"Pass {argument}.to(query.device)."
+    )  # fmt: skip
+    return DtypeError(
+        argument,
+        f"must lie where the query lies, {_named(there)}; got one {_named(here)}. {advice}",
+    )
+
+
+def _named(place: str) -> str:
+    return {MEMORY: "in memory", DASK: "in the chunks of a dask array"}.get(place, f"on {place}")
 
 
 def compute_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -40,7 +110,9 @@ def cast_finite(array: Array, dtype: np.dtype[Any]) -> Array:
 
 def without_repeats(array: Array) -> Array:
     """Return `array` with every axis that only repeats (stride 0) cut to size 1, sharing memory."""
-    if 0 not in array.strides:
+    if isinstance(array, DeviceArray):
+        return array.without_repeats()
+    if place_of(array) != MEMORY or 0 not in array.strides:
         return array
     return array[
         tuple(
@@ -51,12 +123,24 @@ def without_repeats(array: Array) -> Array:
 
 
 def as_ndarray(given: Any, argument: str) -> Array:
-    """View `given` as an ndarray of native byte order, whatever it holds.
+    """View `given` as an ndarray in memory, whatever it holds; a GPU's numbers are copied.
+
+    Raises
+    ------
+    DtypeError, ShapeError
+        As `as_array`.
+    """
+    here: Array = in_memory(as_array(given, argument))
+    return here
+
+
+def as_array(given: Any, argument: str) -> Any:
+    """View `given` as an array of native byte order, where it lies and whatever it holds.
 
     Raises
     ------
     DtypeError
-        Where `given` is no ndarray, no tensor on the CPU and no (nested) list of numbers.
+        Where `given` is no ndarray, no tensor, no dask array and no (nested) list of numbers.
     ShapeError
         Where a list is ragged.
     """
@@ -76,6 +160,8 @@ def as_ndarray(given: Any, argument: str) -> Array:
             ) from error
     elif isinstance(given, np.ndarray):
         array = np.asarray(given)
+    elif isinstance(given, DeviceArray) or is_lazy(given):
+        return given
     elif is_tensor(given):
         return view(given, argument)
     else:
@@ -116,8 +202,8 @@ def as_floats(given: Any, argument: str) -> Array:
         return given
     if is_tensor(given):
         given = view(given, argument)
-    array = as_ndarray(given, argument)
-    listed = not isinstance(given, np.ndarray)
+    array: Array = as_array(given, argument)
+    listed = isinstance(given, (list, tuple, int, float, np.generic))
     if array.dtype.kind in "iu" or (listed and array.dtype in FLOAT_DTYPES):
         return array.astype(np.float64)
     if array.dtype in FLOAT_DTYPES:

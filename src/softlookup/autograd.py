@@ -7,8 +7,6 @@ differentiating it once more says what is missing.
 from functools import cache
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from softlookup.backends.registry import Backend
 from softlookup.errors import BackendError
 from softlookup.facts import NO_FACTS
@@ -101,7 +99,7 @@ class _Kept(NamedTuple):
         rows = (p.batch, p.heads, p.q_len)
         out = view(self.out.detach(), "out").reshape(*rows, p.value_dim)
         lse = view(self.lse.detach(), "lse").reshape(rows)
-        grad, of_lse = _incoming(p, out_grad, lse_grad)
+        grad, of_lse = _incoming(p, self.out, out_grad, lse_grad)
         kept = Residuals(out, lse, self.normaliser)
         found = self.backend.backward(p, kept, grad, of_lse, bias=self.with_bias)
         return tuple(
@@ -110,11 +108,11 @@ class _Kept(NamedTuple):
         )
 
 
-def _incoming(problem: Problem, out_grad: Any, lse_grad: Any) -> tuple[Any, Any]:
+def _incoming(problem: Problem, out: Any, out_grad: Any, lse_grad: Any) -> tuple[Any, Any]:
     """Return what comes in as arrays; None for an output that no loss reads."""
     grad = None if lse_grad is None else view(lse_grad.detach(), "lse_grad")
     of_lse = check_lse_grad(problem, grad)
     if out_grad is None:
         shape = (problem.batch, problem.heads, problem.q_len, problem.value_dim)
-        return np.broadcast_to(np.zeros((), problem.dtype), shape), of_lse
+        return view(out.detach().new_zeros(()).expand(shape), "out_grad"), of_lse
     return check_out_grad(problem, view(out_grad.detach(), "out_grad")), of_lse

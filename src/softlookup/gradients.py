@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from softlookup.arrays import BFLOAT16, Array, as_floats, without_repeats
+from softlookup.arrays import BFLOAT16, Array, as_floats, beside, without_repeats
 from softlookup.errors import ShapeError
 from softlookup.options import Overlay, lay_over
 from softlookup.pooling import Normaliser
@@ -74,7 +74,8 @@ def check_out_grad(problem: Problem, out_grad: Any) -> Array:
     """
     lead = () if problem.plain else (problem.heads,)
     shape = (*problem.batch_shape, *lead, problem.q_len, problem.value_dim)
-    array = _like(as_floats(out_grad, "out_grad"), "out_grad", "output", shape, problem.dtype)
+    given = beside(as_floats(out_grad, "out_grad"), problem.query, "out_grad")
+    array = _like(given, "out_grad", "output", shape, problem.dtype)
     return array.reshape(problem.batch, problem.heads, problem.q_len, problem.value_dim)
 
 
@@ -90,7 +91,8 @@ def check_lse_grad(problem: Problem, lse_grad: Any) -> Array | None:
         return None
     lead = () if problem.plain else (problem.heads,)
     shape = (*problem.batch_shape, *lead, problem.q_len)
-    array = _like(as_floats(lse_grad, "lse_grad"), "lse_grad", "lse", shape, problem.compute_dtype)
+    given = beside(as_floats(lse_grad, "lse_grad"), problem.query, "lse_grad")
+    array = _like(given, "lse_grad", "lse", shape, problem.compute_dtype)
     return array.reshape(problem.batch, problem.heads, problem.q_len)
 
 

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from softlookup.arrays import Array, IntArray
+from softlookup.arrays import Array, IntArray, in_memory, is_lazy
+from softlookup.device import DeviceArray
 from softlookup.facts import Facts, Findings, bin_ranges
 from softlookup.numerals import fixed
 from softlookup.partials import RowFacts
@@ -143,18 +144,24 @@ class Inspection:
     def _asked(self) -> dict[str, Any]:
         """Return the fields that hold something, by name, as NumPy arrays."""
         held = {name: fact for name, fact in vars(self).items() if fact is not None}
-        return {
-            name: _each(fact, is_tensor, lambda x: view(x, "fact")) for name, fact in held.items()
-        }
+        return {name: _each(fact, _lies_elsewhere, _brought) for name, fact in held.items()}
 
 
 def as_tensors(found: Inspection) -> Inspection:
     """Return `found` with a tensor for every array."""
     held = {
-        name: _each(fact, lambda x: isinstance(x, np.ndarray), tensor_of)
+        name: _each(fact, lambda x: isinstance(x, (np.ndarray, DeviceArray)), tensor_of)
         for name, fact in vars(found).items()
     }
     return Inspection(**held)
+
+
+def _lies_elsewhere(fact: Any) -> bool:
+    return is_tensor(fact) or is_lazy(fact)
+
+
+def _brought(fact: Any) -> Array:
+    return in_memory(view(fact, "fact") if is_tensor(fact) else fact)
 
 
 def _each(fact: Any, chosen: Callable[[Any], bool], change: Callable[[Any], Any]) -> Any:
@@ -219,6 +226,6 @@ def _received(problem: Problem, sums: Array, readers: IntArray | None) -> tuple[
     found = [sums, sums if alone else sums.reshape(grouped).sum(axis=2)]
     if readers is not None:
         counts = [readers, readers if alone else readers.reshape(grouped).sum(axis=2)]
-        found = [each / np.maximum(count, 1) for each, count in zip(found, counts, strict=True)]
+        found = [each / count.clip(1) for each, count in zip(found, counts, strict=True)]
     per_head, per_kv_head = (problem.restore(x.astype(problem.compute_dtype)) for x in found)
     return per_head, per_kv_head

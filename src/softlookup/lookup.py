@@ -355,7 +355,7 @@ class Lookup:
         OptionError
             Where the rows asked for have more than 4,194,304 cells and are more than one.
         """
-        return trace_rows(self.problem, rows, tokens, key_tokens)
+        return trace_rows(self.problem.in_memory(), rows, tokens, key_tokens)
 
     @names_checked
     def map(
@@ -438,11 +438,17 @@ class Lookup:
         return one
 
     def in_numpy(self) -> "Lookup":
-        """Return the same lookup, whose answers are NumPy arrays whatever it was given."""
-        if self.tensors is None:
+        """Return the same lookup, whose answers are NumPy arrays whatever it was given.
+
+        What lies on a GPU, or in the chunks of a dask array, is copied into memory; a backend that
+        was asked for by name and reads it there alone is then left to ``"auto"``.
+        """
+        here = self.problem.in_memory()
+        if self.tensors is None and here is self.problem:
             return self
         same = object.__new__(Lookup)
-        same.backend, same.problem, same.tensors = self.backend, self.problem, None
+        same.backend = self.backend if here is self.problem else "auto"
+        same.problem, same.tensors = here, None
         return same
 
 

@@ -18,11 +18,14 @@ from softlookup.arrays import (
     Array,
     BoolArray,
     IntArray,
+    as_array,
     as_floats,
     as_integers,
     as_ndarray,
+    is_lazy,
     without_repeats,
 )
+from softlookup.device import DeviceArray
 from softlookup.errors import DtypeError, OptionError, OptionNameError, ShapeError
 from softlookup.tensors import is_tensor, view
 
@@ -155,7 +158,7 @@ def lay_over(array: Array, argument: str, full: tuple[int, ...], plain: bool) ->
 
 def check_mask(mask: Any) -> BoolArray:
     """Return `mask` as an array of bool."""
-    array = as_ndarray(mask, "mask")
+    array: BoolArray = as_array(mask, "mask")
     if array.dtype.kind in "iu":
         raise DtypeError(
             "mask",
@@ -175,14 +178,15 @@ def check_bias(bias: Any) -> Array:
     """Return `bias` as an array of floats."""
     if is_tensor(bias):
         bias = view(bias, "bias")
-    array = as_ndarray(bias, "bias")
-    if array.dtype.kind in "iub" and isinstance(bias, np.ndarray):
+    array = as_array(bias, "bias")
+    typed = isinstance(bias, (np.ndarray, DeviceArray)) or is_lazy(bias)
+    if array.dtype.kind in "iub" and typed:
         raise DtypeError(
             "bias",
             f"must be float, since it is added to the scores; got {array.dtype}. A mask "
             "goes into mask, as bool.",
         )
-    return as_floats(array if isinstance(bias, np.ndarray) else bias, "bias")
+    return as_floats(array if typed else bias, "bias")
 
 
 def check_sinks(sinks: Any, heads: int, plain: bool) -> Array:
@@ -236,7 +240,7 @@ def check_q_offset(
             "bottom-right (FlashAttention, MLX).",
         )
     if is_tensor(q_offset):
-        q_offset = view(q_offset, "q_offset")
+        q_offset = as_ndarray(q_offset, "q_offset")
     alone = isinstance(q_offset, (int, np.integer)) and not isinstance(q_offset, bool)
     if isinstance(q_offset, np.ndarray) and q_offset.ndim == 0 and q_offset.dtype.kind in "iu":
         q_offset, alone = int(q_offset), True

@@ -2,7 +2,8 @@
 
 Everything below sees one form: arrays of four axes (batch, heads, length, dim), where batch is all
 leading axes as one, and options as arrays over that batch. Nothing is copied to get there unless
-leading axes with odd strides must be merged.
+leading axes with odd strides must be merged. The arrays lie where the caller's lie, and so does
+what a backend makes of them.
 """
 
 from dataclasses import dataclass, field, replace
@@ -11,7 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.arrays import Array, IntArray, as_floats, as_ndarray, compute_dtype
+from softlookup.arrays import (
+    DASK,
+    MEMORY,
+    Array,
+    IntArray,
+    as_floats,
+    as_ndarray,
+    beside,
+    compute_dtype,
+    contiguous,
+    in_memory,
+    not_beside,
+    place_of,
+)
 from softlookup.errors import DtypeError, OptionError, ShapeError
 from softlookup.options import (
     Overlay,
@@ -53,6 +67,9 @@ class Problem:
     batch, heads, kv_heads, group, q_len, kv_len, head_dim, value_dim : int
         The sizes: batch of all leading axes together, group of query heads that share a key head,
         kv_len with its padding, value_dim 0 where no value was given.
+    place : str
+        Where query, key, value, sinks, mask and bias lie: "memory", a device such as "cuda:0", or
+        "dask". Other options lie in memory.
     dtype, compute_dtype : dtype
         Of the inputs and the output; of sums, weights and facts.
     """
@@ -79,6 +96,7 @@ class Problem:
     kv_len: int = field(init=False)
     head_dim: int = field(init=False)
     value_dim: int = field(init=False)
+    place: str = field(init=False)
     dtype: np.dtype[Any] = field(init=False)
     compute_dtype: np.dtype[Any] = field(init=False)
 
@@ -89,13 +107,14 @@ class Problem:
         _, kv_heads, sizes["kv_len"], _ = self.key.shape
         sizes["kv_heads"] = kv_heads
         sizes["group"] = self.heads // kv_heads if kv_heads else 0
+        sizes["place"] = place_of(self.query)
         sizes["value_dim"] = 0 if self.value is None else self.value.shape[3]
         sizes["dtype"] = dtype = self.query.dtype
         sizes["compute_dtype"] = compute_dtype(dtype)
 
     def restore(self, array: Array) -> Array:
         """Give `array` (batch, heads, ...) the caller's leading axes, C-contiguous."""
-        array = np.ascontiguousarray(array)
+        array = contiguous(array)
         if len(self.batch_shape) == 1:  # one axis for the batch, as here
             return array
         lead = self.batch_shape if self.plain else (*self.batch_shape, array.shape[1])
@@ -110,6 +129,28 @@ class Problem:
                 "Pass value, or ask for weights or facts only.",
             )
         return self.value
+
+    def lies_elsewhere(self) -> str | None:
+        """Return why a backend that reads memory cannot take it, as a sentence, or None."""
+        if self.place == MEMORY:
+            return None
+        if self.place == DASK:
+            return "It reads arrays in memory; these are dask arrays: compute() brings them."
+        return f"It reads arrays in memory; these lie on {self.place}: cpu() brings them."
+
+    def in_memory(self) -> "Problem":
+        """Return the same problem over arrays in memory; what lies elsewhere is copied."""
+        if self.place == MEMORY:
+            return self
+        return replace(
+            self,
+            query=in_memory(self.query),
+            key=in_memory(self.key),
+            value=None if self.value is None else in_memory(self.value),
+            mask=_overlay_in_memory(self.mask),
+            bias=_overlay_in_memory(self.bias),
+            sinks=None if self.sinks is None else in_memory(self.sinks),
+        )
 
     def one_head(self, head: int, batch: int) -> "Problem":
         """Return the plain problem of one query head of one batch entry, sharing memory."""
@@ -129,6 +170,10 @@ class Problem:
             bias=_overlay_of_head(self.bias, here, only),
             sinks=None if self.sinks is None else self.sinks[only],
         )
+
+
+def _overlay_in_memory(overlay: Overlay | None) -> Overlay | None:
+    return None if overlay is None else overlay._replace(array=in_memory(overlay.array))
 
 
 def _overlay_of_head(overlay: Overlay | None, batch: slice, head: slice) -> Overlay | None:
@@ -188,13 +233,22 @@ def build_problem(
             padded=lens is not None,
         ),
         window=sides,
-        mask=None if mask is None else lay_over(check_mask(mask), "mask", full, plain),
-        bias=None if bias is None else lay_over(check_bias(bias), "bias", full, plain),
+        mask=_laid_over(None if mask is None else check_mask(mask), "mask", full, query, plain),
+        bias=_laid_over(None if bias is None else check_bias(bias), "bias", full, query, plain),
         kv_lens=lens,
         scale=check_scale(scale, head_dim),
         softcap=check_softcap(softcap),
-        sinks=None if sinks is None else check_sinks(sinks, heads, plain),
+        sinks=None if sinks is None else beside(check_sinks(sinks, heads, plain), query, "sinks"),
     )
+
+
+def _laid_over(
+    array: Array | None, argument: str, full: tuple[int, ...], query: Array, plain: bool
+) -> Overlay | None:
+    if array is None:
+        return None
+    overlay = lay_over(array, argument, full, plain)
+    return overlay._replace(array=beside(overlay.array, query, argument))
 
 
 def _with_four_axes(array: Array) -> Array:
@@ -237,6 +291,8 @@ def _check_alike(array: Array, argument: str, query: Array) -> None:
             f"must share the query's dtype {query.dtype}; got {array.dtype}. "
             "Cast one of them with .astype(...).",
         )
+    if place_of(array) != place_of(query):
+        raise not_beside(argument, place_of(array), place_of(query))
     if array.ndim != query.ndim:
         raise ShapeError(
             argument,

@@ -1,4 +1,4 @@
-"""Torch tensors seen as NumPy arrays and given back, without a copy and without importing torch.
+"""Torch tensors seen as arrays and given back, without a copy and without importing torch.
 
 Whoever holds a tensor has torch loaded: it is found among the loaded modules, so that a caller
 without torch never pays for it. bfloat16 crosses as its bits.
@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
-from numpy.typing import NDArray
 
+from softlookup.device import DeviceArray, is_on_device
 from softlookup.errors import DtypeError
 
 
@@ -21,19 +21,23 @@ def is_tensor(thing: object) -> bool:
     return kind is not None and isinstance(thing, kind)
 
 
-def view(tensor: Any, argument: str) -> NDArray[Any]:
-    """Return the numbers of `tensor`, sharing its memory whatever its strides.
+def view(tensor: Any, argument: str) -> Any:
+    """Return `tensor` as an array that shares its memory whatever its strides.
+
+    An ndarray where it lies on the CPU, a `DeviceArray` where it lies on a GPU.
 
     Raises
     ------
     DtypeError
-        Where they do not lie on the CPU as numbers that NumPy knows, or a gradient would be lost.
+        Where it lies elsewhere, or holds no numbers that NumPy knows, or a gradient would be lost.
     """
     torch: Any = sys.modules["torch"]
-    if tensor.device.type != "cpu":
+    on_device = is_on_device(tensor)
+    if tensor.device.type != "cpu" and not on_device:
         raise DtypeError(
             argument,
-            f"must lie on the CPU; got a tensor on {tensor.device}. Pass {argument}.cpu().",
+            f"must lie on the CPU or on a GPU of CUDA; got a tensor on {tensor.device}. Pass "
+            f"{argument}.cpu().",
         )
     if tensor.requires_grad and torch.is_grad_enabled():
         raise DtypeError(
@@ -43,10 +47,11 @@ def view(tensor: Any, argument: str) -> NDArray[Any]:
         )
     plain = tensor.detach().resolve_conj().resolve_neg()
     try:
+        if on_device and plain.layout == torch.strided:
+            return DeviceArray(plain)
         if plain.dtype == torch.bfloat16:
-            bits: NDArray[Any] = plain.view(torch.int16).numpy()
-            return bits.view(ml_dtypes.bfloat16)
-        array: NDArray[Any] = plain.numpy()
+            return plain.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+        array = plain.numpy()
     except (TypeError, RuntimeError) as error:
         advice = f"Convert it, e.g. {argument}.to_dense().float()."
         if tensor.dtype.is_floating_point and tensor.dtype.itemsize > 1 and not tensor.is_sparse:
@@ -61,8 +66,10 @@ def view(tensor: Any, argument: str) -> NDArray[Any]:
     return array
 
 
-def tensor_of(array: NDArray[Any]) -> Any:
+def tensor_of(array: Any) -> Any:
     """Return a contiguous array as a tensor that shares its memory."""
+    if isinstance(array, DeviceArray):
+        return array.tensor
     torch: Any = sys.modules["torch"]
     if array.dtype == ml_dtypes.bfloat16:
         return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)

@@ -83,8 +83,13 @@ def missing() -> str | None:
 
 
 def unsupported(problem: Problem, facts: Facts) -> str | None:  # noqa: ARG001 (the common signature)
-    """Return why this backend cannot take `problem`; it takes every one."""
-    return None
+    """Return why this backend cannot take `problem`, as a sentence; it takes all in memory."""
+    return problem.lies_elsewhere()
+
+
+def offers(problem: Problem, facts: Facts) -> bool:  # noqa: ARG001 (the common signature)
+    """Return whether ``"auto"`` may take this backend for what it can compute: always."""
+    return True
 
 
 def forward(problem: Problem, facts: Facts) -> Findings:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from softlookup import machine
-from softlookup.arrays import BFLOAT16, Array, IntArray, cast_finite
+from softlookup.arrays import BFLOAT16, MEMORY, Array, IntArray, cast_finite
 from softlookup.facts import NO_ROW_FACTS, Facts, Findings, room_for
 from softlookup.gradients import (
     Gradients,
@@ -46,9 +46,16 @@ def missing() -> str | None:
 
 def unsupported(problem: Problem, facts: Facts) -> str | None:  # noqa: ARG001 (the common signature)
     """Return why this backend cannot take `problem`, as a sentence, or None."""
+    if problem.place != MEMORY:
+        return problem.lies_elsewhere()
     if problem.kv_len > _MOST_KEYS:
         return f"It takes up to {_MOST_KEYS:,} keys; here are {problem.kv_len:,}."
     return None
+
+
+def offers(problem: Problem, facts: Facts) -> bool:  # noqa: ARG001 (the common signature)
+    """Return whether ``"auto"`` may take this backend for what it can compute: always."""
+    return True
 
 
 def forward(problem: Problem, facts: Facts) -> Findings:

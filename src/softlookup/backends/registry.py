@@ -1,4 +1,4 @@
-"""Which backend computes a lookup: the first that can, or the one asked for by name.
+"""Which backend computes a lookup: the first that can and offers to, or the one asked for by name.
 
 Compiled in, able to run here, able to take this problem are three different questions. A backend
 asked for by name is used or refused with its own reason, never replaced.
@@ -25,6 +25,9 @@ class Backend(Protocol):
 
     def unsupported(self, problem: Problem, facts: Facts) -> str | None:
         """Return why it cannot take this problem, as a sentence, or None."""
+
+    def offers(self, problem: Problem, facts: Facts) -> bool:
+        """Return whether ``"auto"`` may take it for this problem, which it can compute."""
 
     def forward(self, problem: Problem, facts: Facts) -> Findings:
         """Return the output and the facts."""
@@ -90,6 +93,8 @@ def choose(problem: Problem, facts: Facts, name: str) -> Backend:
             continue
         reason = backend.missing() or backend.unsupported(problem, facts)
         if reason is None:
-            return backend
+            if name == backend.NAME or backend.offers(problem, facts):
+                return backend
+            continue
         reasons.append(f"{backend.NAME}: {reason}")
     raise BackendError("backend", " ".join(reasons))

@@ -1,0 +1,164 @@
+"""An array on a GPU: a torch tensor under those names of a NumPy array that a lookup needs.
+
+Nothing here waits for the device but `DeviceArray.in_memory`, so that a lookup can be prepared,
+launched and handed back while the device works.
+"""
+
+import os
+import sys
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+
+def interpreted() -> bool:
+    """Return whether Triton interprets its kernels on the CPU: tensors there count as a GPU's."""
+    return os.environ.get("TRITON_INTERPRET") == "1"
+
+
+def is_on_device(tensor: Any) -> bool:
+    """Return whether a torch tensor lies where GPU kernels read it."""
+    return tensor.device.type == "cuda" or (tensor.device.type == "cpu" and interpreted())
+
+
+def numpy_dtype(dtype: Any) -> np.dtype[Any]:
+    """Return a torch dtype as NumPy's.
+
+    Raises
+    ------
+    TypeError
+        Where NumPy has none.
+    """
+    name = str(dtype).removeprefix("torch.")
+    return np.dtype(ml_dtypes.bfloat16 if name == "bfloat16" else name)
+
+
+def torch_dtype(dtype: np.dtype[Any]) -> Any:
+    """Return a NumPy dtype as torch's."""
+    return getattr(sys.modules["torch"], dtype.name)
+
+
+class DeviceArray:
+    """A torch tensor on a GPU, seen as an array; slices share its memory.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        Detached; of a dtype that NumPy knows, or bfloat16.
+    """
+
+    __slots__ = ("dtype", "tensor")
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+        self.dtype = numpy_dtype(tensor.dtype)
+
+    def __repr__(self) -> str:
+        return f"DeviceArray({self.shape}, {self.dtype}, {self.place})"
+
+    def __array__(self, *_: Any, **__: Any) -> NDArray[Any]:
+        raise TypeError(f"an array on {self.place} must be brought by in_memory()")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of all axes."""
+        return tuple(self.tensor.shape)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return int(self.tensor.ndim)
+
+    @property
+    def size(self) -> int:
+        """The number of items."""
+        return int(self.tensor.numel())
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of an item."""
+        return self.dtype.itemsize
+
+    @property
+    def place(self) -> str:
+        """The device, e.g. "cuda:0"."""
+        return str(self.tensor.device)
+
+    def in_memory(self) -> NDArray[Any]:
+        """Return a copy in the machine's memory; waits until the device is done with it."""
+        tensor, torch = self.tensor.cpu(), sys.modules["torch"]
+        if self.dtype == ml_dtypes.bfloat16:
+            return np.array(tensor.contiguous().view(torch.int16).numpy().view(ml_dtypes.bfloat16))
+        return np.array(tensor.numpy())
+
+    def beside(self, array: NDArray[Any]) -> "DeviceArray":
+        """Return an array of the machine's memory, sent to this one's device."""
+        torch: Any = sys.modules["torch"]
+        array = np.ascontiguousarray(array)
+        if not array.flags.writeable:  # torch would warn of it
+            array = array.copy()
+        if array.dtype == ml_dtypes.bfloat16:
+            sent = torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+        else:
+            sent = torch.from_numpy(array)
+        return DeviceArray(sent.to(self.tensor.device, non_blocking=True))
+
+    def without_repeats(self) -> "DeviceArray":
+        """Return it with every axis that only repeats (stride 0) cut to size 1."""
+        strides = self.tensor.stride()
+        if 0 not in strides:
+            return self
+        kept = (
+            slice(0, 1) if stride == 0 and size else slice(None)
+            for stride, size in zip(strides, self.shape, strict=True)
+        )
+        return self[tuple(kept)]
+
+    def contiguous(self) -> "DeviceArray":
+        """Return it in C order, a copy where it is not."""
+        return DeviceArray(self.tensor.contiguous())
+
+    def __getitem__(self, at: Any) -> "DeviceArray":
+        picks = at if isinstance(at, tuple) else (at,)
+        torch: Any = sys.modules["torch"]
+        return DeviceArray(
+            self.tensor[
+                tuple(
+                    torch.from_numpy(pick).to(self.tensor.device)
+                    if isinstance(pick, np.ndarray)
+                    else int(pick)
+                    if isinstance(pick, np.integer)
+                    else pick
+                    for pick in picks
+                )
+            ]
+        )
+
+    def reshape(self, *shape: Any) -> "DeviceArray":
+        """Return it in another shape, a copy only where its strides do not allow a view."""
+        return DeviceArray(self.tensor.reshape(*shape))
+
+    def astype(self, dtype: Any, *, copy: bool = True) -> "DeviceArray":
+        """Return it in another dtype; a number beyond its range becomes inf."""
+        return DeviceArray(self.tensor.to(torch_dtype(np.dtype(dtype)), copy=copy))
+
+    def sum(self, axis: int, dtype: Any = None) -> "DeviceArray":
+        """Return the sums along an axis."""
+        accumulated = None if dtype is None else torch_dtype(np.dtype(dtype))
+        return DeviceArray(self.tensor.sum(axis, dtype=accumulated))
+
+    def max(self, axis: int, initial: float) -> "DeviceArray":
+        """Return the largest along an axis, NaN where one is; `initial` where there is none."""
+        if self.shape[axis]:
+            return DeviceArray(self.tensor.amax(axis))
+        return DeviceArray(self.tensor.sum(axis) + initial)
+
+    def clip(self, low: float) -> "DeviceArray":
+        """Return it with nothing below `low`."""
+        return DeviceArray(self.tensor.clamp(min=low))
+
+    def __truediv__(self, other: Any) -> "DeviceArray":
+        by = other.tensor if isinstance(other, DeviceArray) else other
+        return DeviceArray(self.tensor / by)
