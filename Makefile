@@ -23,7 +23,7 @@ MISSING = $(if $(NEW),$(shell sh tools/environment.sh missing $(PYTHON)))
 
 ON_PORT := $(if $(filter command,$(origin PORT)),--port $(PORT))
 
-.PHONY: help setup show test test-all test-isa test-asan browser models notebooks roam fmt lint imports types web web-check docs picture bench clean
+.PHONY: help setup show test test-all test-isa test-gpu test-asan browser models notebooks roam fmt lint imports types web web-check docs picture bench clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -68,6 +68,21 @@ test-isa: $(MADE)/with-test  ## core, backends and properties on every instructi
 	    SOFTLOOKUP_ISA=$$isa $(PYTEST) --quick -q -k cpu tests/core tests/backends tests/properties \
 	        || exit 1; \
 	done
+
+# An environment of its own, beside the other: Triton's interpreter needs an older NumPy. Triton comes
+# last and alone, since some builds of torch ask for another one; the kernels were measured with this.
+test-gpu:  ## the GPU's kernels without a GPU: interpreted, compiled offline (ARGS=tests/gpu/test_x.py)
+	@$(MAKE) --no-print-directory VENV=$(VENV)-gpu interpreted
+
+interpreted: $(MADE)/gpu
+	@TRITON_INTERPRET=1 HF_HUB_OFFLINE=1 $(PYTEST) --complete $(or $(ARGS),tests/gpu)
+
+$(MADE)/gpu: pyproject.toml $(MADE)/python
+	@echo "Installing torch, Triton and softlookup, without its C++ core, into $(VENV); this happens once."
+	@SKBUILD_WHEEL_CMAKE=false $(RUN) -m pip install -qq --disable-pip-version-check \
+	    torch==2.13.0 --editable ".[gpu-test]"
+	@$(RUN) -m pip install -qq --disable-pip-version-check --no-deps triton==3.6.0
+	@touch $@
 
 $(MADE)/cmake: $(MADE)/python
 	@$(RUN) -m pip install -qq --disable-pip-version-check "cmake>=3.26"
@@ -132,5 +147,5 @@ bench-%: $(MADE)/with-test $(MADE)/with-bench
 	@echo
 
 clean:  ## remove what these targets made, the environment too
-	rm -rf $(VENV) build docs/_build web/node_modules .pytest_cache .mypy_cache .ruff_cache \
+	rm -rf $(VENV) $(VENV)-gpu build docs/_build web/node_modules .pytest_cache .mypy_cache .ruff_cache \
 	    .hypothesis .import_linter_cache

@@ -68,6 +68,18 @@ struct Call {
     int64_t row_from, key_from;  // multiples of `block`
     void *shift, *factor;  // (batch, heads, row_count): weight = exp(score - shift) * factor; given,
                            // or asked for
+    int32_t known;  // whether they are given for what is asked of the final weights of all keys here
+
+    // Unfinished rows, C-contiguous (part_count, batch, heads, row_count, ...): what is known of each
+    // row after each CHUNK of the keys alone. Or, where `merging`, what was: it is merged from the
+    // first to the last, and either ended, where `lse` is asked for, or left in the first one's
+    // place. Then there are no keys here.
+    int64_t part_count;  // 0: none
+    int32_t merging;
+    void *part_max, *part_sum, *part_heat, *part_acc;  // heat: for entropy, or null
+    uint8_t* part_seen;
+    void* part_scores;  // (..., top), falling; keys from the first one here on, -1 for none
+    int64_t* part_keys;
 
     // Gradients, where out_grad.data is not null: of all rows, whose shift and factor are given.
     Strided out_grad;   // of the output, in the inputs' dtype

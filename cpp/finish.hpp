@@ -150,6 +150,19 @@
         for (int i = 0; i < rows.count; i++) write_list(i, weigh_by[i], shift[i]);
     }
 
+    // Visible scores of -inf come last, in the order of their keys: put them behind the `scored` keys
+    // of a list, and return how long it is then.
+    int64_t add_unscored(int i, int64_t low, int64_t high, int64_t* list, int64_t scored) const {
+        int64_t found = scored;
+        for (int64_t key = low; found < call.top && key < high; key++) {
+            if (!row_sees(i, key)) continue;
+            bool taken = false;
+            for (int64_t k = 0; k < scored && !taken; k++) taken = list[k] == key;
+            if (!taken) list[found++] = key;
+        }
+        return found;
+    }
+
     void write_list(int i, T weigh_by, T shift) {
         const int64_t at = row_index(i) * call.top;
         int64_t* keys_out = call.top_keys + at;
@@ -160,17 +173,11 @@
             weights_out[scored] = whole.top_scores[scored * MQ + i];
             scored++;
         }
-        // visible scores of -inf come last, in the order of their keys
         const bool seen = whole.seen[i] != 0;
         int64_t found = scored;
-        for (int64_t key = start[i]; found < call.top && key < stop[i] && seen; key++) {
-            if (!row_sees(i, key)) continue;
-            bool taken = false;
-            for (int64_t k = 0; k < scored && !taken; k++) taken = keys_out[k] == key;
-            if (taken) continue;
-            keys_out[found] = key;
-            weights_out[found++] = exp_one(-(T)__builtin_inf() - shift) * weigh_by;
-        }
+        if (seen) found = add_unscored(i, start[i], stop[i], keys_out, scored);
+        for (int64_t k = scored; k < found; k++)
+            weights_out[k] = exp_one(-(T)__builtin_inf() - shift) * weigh_by;
         for (; found < call.top; found++) {
             keys_out[found] = -1;
             weights_out[found] = 0;

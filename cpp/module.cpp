@@ -114,6 +114,16 @@ Call call_of(const nb::dict& given) {
     call.key_from = number<int64_t>(ENTRY(given, "key_from"), 0);
     call.shift = address<void>(ENTRY(given, "shift"));
     call.factor = address<void>(ENTRY(given, "factor"));
+    call.known = number<bool>(ENTRY(given, "known"), false);
+    call.part_count = number<int64_t>(ENTRY(given, "part_count"), 0);
+    call.merging = number<bool>(ENTRY(given, "merging"), false);
+    call.part_max = address<void>(ENTRY(given, "part_max"));
+    call.part_sum = address<void>(ENTRY(given, "part_sum"));
+    call.part_heat = address<void>(ENTRY(given, "part_heat"));
+    call.part_acc = address<void>(ENTRY(given, "part_acc"));
+    call.part_seen = address<uint8_t>(ENTRY(given, "part_seen"));
+    call.part_scores = address<void>(ENTRY(given, "part_scores"));
+    call.part_keys = address<int64_t>(ENTRY(given, "part_keys"));
     call.out_grad = strided(ENTRY(given, "out_grad"));
     call.delta = address<const void>(ENTRY(given, "delta"));
     call.finite = number<bool>(ENTRY(given, "finite"), false);

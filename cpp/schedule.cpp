@@ -236,6 +236,8 @@ Stop patient(const Stop& stop) {
 bool compute(const Call& given, const Unit& unit, int threads, const Stop& asked) {
     const Stop stop = patient(asked);
     Call call = given;
+    if (!call.entropy) call.entropy = call.part_heat;  // sums are kept for it
+    if (call.merging) call.value.data = call.part_acc;  // what is summed, though no value is here
     const int64_t kept = call.kv_len * (call.head_dim + call.value_dim) * (int64_t)sizeof(float);
     if (cut_of(call, unit).tiles >= SHARED_BY && kept <= MOST_KEPT) call.kept_keys = call.kv_len;
     const int64_t keys = call.block_max && !call.bands ? call.key_count : call.kv_len;
@@ -247,7 +249,8 @@ bool compute(const Call& given, const Unit& unit, int threads, const Stop& asked
     const Plan plan(call, unit);
     const bool few = plan.items < 4 * threads && plan.cut.range_tiles == 1;
     const bool big = plan.strip * std::min<int64_t>(threads, plan.items) > MOST_STRIPS;
-    const bool chunked = threads > 1 && call.kv_len > CHUNK && (few || big);
+    const bool chunked = threads > 1 && call.kv_len > CHUNK && (few || big) && !call.part_count &&
+                         !call.known;
     if (!chunked) threads = (int)std::min<int64_t>(threads, plan.items);
     const auto scratch = scratch_of(plan.bare(), unit, chunked ? threads : plan.items, threads);
     if (chunked) return by_chunks(plan, threads, scratch, stop);

@@ -270,6 +270,7 @@ template <class E, int MV, int STEP> struct Tile {
 #include "facts.hpp"
 #include "blocks.hpp"
 #include "finish.hpp"
+#include "parts.hpp"
 #include "backward.hpp"
 
     // ---- the ways to run a tile
@@ -287,6 +288,8 @@ template <class E, int MV, int STEP> struct Tile {
     }
 
     void run(void* scratch) {
+        if (call.part_count) return call.merging ? run_merge(scratch) : run_parts(scratch);
+        if (call.known) return run_known(scratch);
         open(scratch);
         gather_all(false);
         end();

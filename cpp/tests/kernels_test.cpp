@@ -19,6 +19,10 @@ void check(const Problem& problem, const std::string& name, Random& random) {
     assert_same_bits(whole, run_in_pieces(problem, unit, {random.next(), false}), "rows in pieces");
     assert_same_bits(whole, run(problem, unit, 1, {random.next(), true}), "contiguous arrays");
     assert_same_bits(whole, run(problem.plain(), unit, 1, layout), "nothing else asked for");
+    if (problem.lse && problem.kv_len)
+        assert_same_bits(whole, run_in_parts(problem, unit, {random.next(), false}), "keys in parts");
+    if (!problem.keys.empty() || problem.received || problem.group_count || problem.bin_count)
+        assert_same_bits(whole, run_known(problem, unit, {random.next(), false}), "sums known");
     if (problem.batch == 1) return;
     const int64_t b = random.below(problem.batch);
     const Answers alone = run(problem.alone(b), unit, 1, {random.next(), false});

@@ -52,4 +52,9 @@ Answers run(const Problem& problem, const Unit& unit, int threads, const Layout&
 // `received` is left out.
 Answers run_in_pieces(const Problem& problem, const Unit& unit, const Layout& layout);
 
+// Keys cut between chunks, each piece a problem of its own; their parts merged in two steps.
+Answers run_in_parts(const Problem& problem, const Unit& unit, const Layout& layout);
+// What is asked of the final weights, in rows whose sums are handed in.
+Answers run_known(const Problem& problem, const Unit& unit, const Layout& layout);
+
 }  // namespace guards

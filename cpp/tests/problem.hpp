@@ -67,6 +67,8 @@ struct Problem {
     Problem plain() const;
     // One entry of the batch alone.
     Problem alone(int64_t b) const;
+    // Some neighbouring keys alone, in their places; of the facts those that parts keep.
+    Problem between(int64_t first, int64_t last) const;
     std::string words() const;
 };
 

@@ -20,6 +20,7 @@ from softlookup.weightmap import WeightMap
 if TYPE_CHECKING:
     from softlookup.captures import Capture, load
     from softlookup.integrations.watching import watch
+    from softlookup.surveys import survey
     from softlookup.viewer import export_html, show
 
 __version__ = "0.1.0"
@@ -35,6 +36,7 @@ __all__ = [
     "export_html",
     "load",
     "show",
+    "survey",
     "watch",
 ]
 
@@ -43,6 +45,7 @@ _LATER = {
     "load": "captures",
     "show": "viewer",
     "export_html": "viewer",
+    "survey": "surveys",
     "watch": "integrations.watching",
 }
 

@@ -9,6 +9,7 @@
 """
 
 import sys
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import ml_dtypes
@@ -51,6 +52,23 @@ def in_memory(array: Any) -> Array:
         return array
     brought: Array = array.in_memory() if isinstance(array, DeviceArray) else array.compute()
     return brought
+
+
+def bring_rows(array: Any, rows: IntArray | None) -> Array:
+    """Return an array of four axes in memory; of its third only `rows` are brought, if given.
+
+    The others are zeros, which take no memory until they are written to.
+    """
+    if rows is None or isinstance(array, np.ndarray) or array.shape[2] == 1:
+        return in_memory(array)
+    room = np.zeros(array.shape, array.dtype)
+    room[:, :, rows] = in_memory(array[:, :, rows])
+    return room
+
+
+def bringing(array: Any) -> Callable[[], Array]:
+    """Return what gives an array in memory; a copy from a device starts at once."""
+    return array.bringing() if isinstance(array, DeviceArray) else lambda: in_memory(array)
 
 
 def contiguous(array: Any) -> Any:
@@ -160,8 +178,10 @@ def as_array(given: Any, argument: str) -> Any:
             ) from error
     elif isinstance(given, np.ndarray):
         array = np.asarray(given)
-    elif isinstance(given, DeviceArray) or is_lazy(given):
+    elif isinstance(given, DeviceArray):
         return given
+    elif is_lazy(given):
+        return _known_chunks(given, argument)
     elif is_tensor(given):
         return view(given, argument)
     else:
@@ -170,6 +190,21 @@ def as_array(given: Any, argument: str) -> Any:
         return array
     native = without_repeats(array).astype(array.dtype.newbyteorder("="))
     return np.broadcast_to(native, array.shape)
+
+
+def _known_chunks(given: Any, argument: str) -> Any:
+    """Return a dask array in native byte order, or refuse one whose chunks' sizes are not known."""
+    unknown = np.isnan(np.array(given.shape, float))
+    if unknown.any():
+        shape = ", ".join("?" if no else str(n) for n, no in zip(given.shape, unknown, strict=True))
+        raise ShapeError(
+            argument,
+            f"must have chunks of known sizes; got a dask array of shape ({shape}). Call "
+            f"{argument}.compute_chunk_sizes() first.",
+        )
+    if given.dtype.isnative:
+        return given
+    return given.astype(given.dtype.newbyteorder("="))
 
 
 def _not_numbers(given: Any, argument: str) -> DtypeError:

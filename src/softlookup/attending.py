@@ -37,8 +37,8 @@ def attend(
     Parameters
     ----------
     query : ndarray of shape (..., heads, q_len, head_dim) or (q_len, head_dim)
-        float16, bfloat16, float32 or float64; integers and lists become float64. A torch tensor on
-        the CPU is read in place.
+        float16, bfloat16, float32 or float64; integers and lists become float64. A torch tensor is
+        read where it lies.
     key : ndarray of shape (..., kv_heads, kv_len, head_dim)
     value : ndarray of shape (..., kv_heads, kv_len, value_dim)
     causal, q_offset, window, mask, bias, kv_lens, scale, softcap, sinks, backend

@@ -6,6 +6,7 @@ launched and handed back while the device works.
 
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import ml_dtypes
@@ -92,6 +93,28 @@ class DeviceArray:
         if self.dtype == ml_dtypes.bfloat16:
             return np.array(tensor.contiguous().view(torch.int16).numpy().view(ml_dtypes.bfloat16))
         return np.array(tensor.numpy())
+
+    def bringing(self) -> Callable[[], NDArray[Any]]:
+        """Start a copy into the machine's memory, and return what waits for it and gives it.
+
+        It is behind what the device was given so far, and not behind what it is given from here on.
+        """
+        torch: Any = sys.modules["torch"]
+        tensor = self.tensor
+        if tensor.device.type != "cuda":
+            return self.in_memory
+        with torch.cuda.device(tensor.device):
+            room = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
+            room.copy_(tensor, non_blocking=True)
+            there = torch.cuda.Event()
+            there.record()
+
+        def brought() -> NDArray[Any]:
+            there.synchronize()
+            array: NDArray[Any] = room.numpy()
+            return array
+
+        return brought
 
     def beside(self, array: NDArray[Any]) -> "DeviceArray":
         """Return an array of the machine's memory, sent to this one's device."""

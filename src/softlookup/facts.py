@@ -35,6 +35,8 @@ class Facts(NamedTuple):
         The group of each key; negative for none.
     bins : int or None
         Number of bins of distance; None where not asked.
+    kinds : int or None
+        Number of groups, where the labels are those of some keys alone.
     """
 
     entropy: bool = False
@@ -46,10 +48,13 @@ class Facts(NamedTuple):
     normalised: bool = False
     labels: IntArray | None = None
     bins: int | None = None
+    kinds: int | None = None
 
     @property
     def groups(self) -> int:
         """Number of groups: the largest label and one."""
+        if self.kinds is not None:
+            return self.kinds
         return 0 if self.labels is None else int(self.labels.max(initial=-1)) + 1
 
     @property

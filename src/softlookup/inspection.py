@@ -1,5 +1,6 @@
 """Inspection: what comes back from a look at the facts of a lookup."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -100,10 +101,11 @@ class Inspection:
     distance_bins: tuple[tuple[int, int], ...] | None = None
 
     def __repr__(self) -> str:
-        asked = self._asked()
+        asked = {name: fact for name, fact in vars(self).items() if fact is not None}
         arrays = {name: fact for name, fact in asked.items() if hasattr(fact, "shape")}
         if "top" in asked:
             arrays |= {f"top.{name}": part for name, part in asked["top"]._asdict().items()}
+        arrays = {name: x if is_lazy(x) else _brought(x) for name, x in arrays.items()}
         width, shapes = max(map(len, arrays)), {n: str(a.shape) for n, a in arrays.items()}
         wide = max(map(len, shapes.values()))
         lines = [
@@ -143,7 +145,8 @@ class Inspection:
 
     def _asked(self) -> dict[str, Any]:
         """Return the fields that hold something, by name, as NumPy arrays."""
-        held = {name: fact for name, fact in vars(self).items() if fact is not None}
+        found = self if not is_lazy(self.lse) else sys.modules["dask"].compute(self)[0]
+        held = {name: fact for name, fact in vars(found).items() if fact is not None}
         return {name: _each(fact, _lies_elsewhere, _brought) for name, fact in held.items()}
 
 
@@ -157,7 +160,7 @@ def as_tensors(found: Inspection) -> Inspection:
 
 
 def _lies_elsewhere(fact: Any) -> bool:
-    return is_tensor(fact) or is_lazy(fact)
+    return is_tensor(fact) or isinstance(fact, DeviceArray)
 
 
 def _brought(fact: Any) -> Array:
@@ -179,6 +182,8 @@ def _range(array: Array) -> str:
     >>> _range(np.array([0.5, 2.0, np.nan])), _range(np.array([3, 3])), _range(np.zeros(0))
     ('0.500 ... 2.000, 1 NaN', '3', 'empty')
     """
+    if is_lazy(array):
+        return "not computed yet"
     write = str if array.dtype.kind == "i" else fixed
     numbers = array.ravel() if array.dtype.kind == "i" else array.astype(np.float64).ravel()
     known = numbers[~np.isnan(numbers)]
@@ -199,7 +204,7 @@ def build_inspection(
     if rows.top_keys is not None and rows.top_weights is not None:
         top = Top(rows.top_keys, rows.top_weights)
     if findings.rows.max_score is not None:
-        peak = problem.restore(findings.rows.max_score.max(axis=-1, initial=-np.inf))
+        peak = problem.restore(_largest(findings.rows.max_score))
     if findings.received is not None:
         received, per_kv_head = _received(problem, findings.received, findings.readers)
     return Inspection(
@@ -219,13 +224,36 @@ def build_inspection(
     )
 
 
+def _largest(scores: Array) -> Array:
+    """Return the largest of each head's rows, NaN where one is; -inf where there is no row."""
+    found: Array
+    if not is_lazy(scores):
+        found = scores.max(axis=-1, initial=-np.inf)
+    elif scores.size:
+        found = scores.max(axis=-1)
+    else:
+        found = scores.sum(axis=-1) - np.inf
+    return found
+
+
 def _received(problem: Problem, sums: Array, readers: IntArray | None) -> tuple[Array, Array]:
     """Return what keys receive per query head and per kv head, divided where readers are given."""
-    grouped = (problem.batch, problem.kv_heads, problem.group, problem.kv_len)
-    alone = problem.group == 1  # a head's sums are then its kv head's
-    found = [sums, sums if alone else sums.reshape(grouped).sum(axis=2)]
+    found = [sums, _of_kv_heads(problem, sums)]
     if readers is not None:
-        counts = [readers, readers if alone else readers.reshape(grouped).sum(axis=2)]
+        counts = [readers, _of_kv_heads(problem, readers)]
         found = [each / count.clip(1) for each, count in zip(found, counts, strict=True)]
     per_head, per_kv_head = (problem.restore(x.astype(problem.compute_dtype)) for x in found)
     return per_head, per_kv_head
+
+
+def _of_kv_heads(problem: Problem, sums: Array) -> Array:
+    """Return sums (batch, heads, kv_len) over the heads of each group."""
+    group = problem.group
+    if group <= 1:
+        return sums
+    total: Array
+    if is_lazy(sums):  # an axis of a dask array that is split may be chunked anew
+        total = sum((sums[:, n::group] for n in range(1, group)), sums[:, ::group])
+    else:
+        total = sums.reshape(problem.batch, problem.kv_heads, group, problem.kv_len).sum(axis=2)
+    return total

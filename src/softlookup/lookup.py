@@ -30,7 +30,7 @@ class Lookup:
     ----------
     query : ndarray of shape (..., heads, q_len, head_dim) or (q_len, head_dim)
         float16, bfloat16 (`ml_dtypes.bfloat16`), float32 or float64; integers and lists become
-        float64. Query, key and value share one dtype. torch tensors on the CPU are read in place.
+        float64. Query, key and value share one dtype. torch tensors are read where they lie.
     key : ndarray of shape (..., kv_heads, kv_len, head_dim)
         kv_heads divides heads: query head h uses kv head ``h // (heads // kv_heads)``.
     value : ndarray of shape (..., kv_heads, kv_len, value_dim), optional
@@ -355,7 +355,7 @@ class Lookup:
         OptionError
             Where the rows asked for have more than 4,194,304 cells and are more than one.
         """
-        return trace_rows(self.problem.in_memory(), rows, tokens, key_tokens)
+        return trace_rows(self.problem, rows, tokens, key_tokens)
 
     @names_checked
     def map(

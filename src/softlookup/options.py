@@ -22,6 +22,7 @@ from softlookup.arrays import (
     as_floats,
     as_integers,
     as_ndarray,
+    bring_rows,
     is_lazy,
     without_repeats,
 )
@@ -118,6 +119,21 @@ class Overlay(NamedTuple):
             if not isinstance(pick, slice):
                 part = np.take(part, pick, axis)
         return part
+
+    def of_row(self, row: slice) -> "Overlay":
+        """Return the part over one query, sharing memory."""
+        if self.array.shape[2] == 1:
+            return self
+        return Overlay(self.array[:, :, row], self.entry)
+
+    def of_head(self, batch: slice, head: slice) -> "Overlay":
+        """Return the part over one head of one batch entry, sharing memory."""
+        part = self.tile(batch, head, slice(None), slice(None))
+        return Overlay(part, np.zeros(1, np.int64), self.given[-2:])
+
+    def in_memory(self, rows: IntArray | None = None) -> "Overlay":
+        """Return it in memory; as `bring_rows`."""
+        return self._replace(array=bring_rows(self.array, rows))
 
 
 def check_flag(given: Any, argument: str) -> bool:

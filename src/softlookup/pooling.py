@@ -1,11 +1,11 @@
 """Pooling: blocks of weights, the largest of each and their sum, as backends return them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from softlookup.arrays import Array, BoolArray, IntArray
+from softlookup.arrays import Array, BoolArray, IntArray, bringing
 from softlookup.partials import (
     Part,
     add_sinks,
@@ -45,6 +45,9 @@ class Pooled(NamedTuple):
         Of (bands * BAND,) rows; 0 for rows past the last.
     lse, entropy : ndarray of shape (bands * BAND,)
         0 for rows past the last.
+    seen : ndarray of bool of shape (bands, key_blocks) or None
+        Whether any pair of each block is visible, from a backend that says so where a mask or a
+        bias hides some.
     """
 
     max: Array
@@ -52,6 +55,25 @@ class Pooled(NamedTuple):
     normaliser: Normaliser
     lse: Array
     entropy: Array
+    seen: BoolArray | None = None
+
+    def in_memory(self) -> "Pooled":
+        """Return the same numbers in memory."""
+        return self.bringing()()
+
+    def bringing(self) -> Callable[[], "Pooled"]:
+        """Return what gives the same numbers in memory; copies from a device start at once."""
+        shift, factor = self.normaliser
+        given = self.max, self.total, shift, factor, self.lse, self.entropy
+        parts = [bringing(part) for part in given]
+        seen = None if self.seen is None else bringing(self.seen)
+
+        def brought() -> Pooled:
+            most, total, shift, factor, lse, entropy = (part() for part in parts)
+            flags = None if seen is None else seen()
+            return Pooled(most, total, Normaliser(shift, factor), lse, entropy, flags)
+
+        return brought
 
 
 def runs(bands: IntArray, most: int, q_len: int) -> Iterator[tuple[slice, slice]]:

@@ -20,6 +20,7 @@ from softlookup.arrays import (
     as_floats,
     as_ndarray,
     beside,
+    bring_rows,
     compute_dtype,
     contiguous,
     in_memory,
@@ -41,6 +42,8 @@ from softlookup.options import (
     check_window,
     lay_over,
 )
+
+_MOST_BROUGHT = 2**32  # bytes of keys and values
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,18 +141,45 @@ class Problem:
             return "It reads arrays in memory; these are dask arrays: compute() brings them."
         return f"It reads arrays in memory; these lie on {self.place}: cpu() brings them."
 
-    def in_memory(self) -> "Problem":
-        """Return the same problem over arrays in memory; what lies elsewhere is copied."""
+    def in_memory(self, rows: IntArray | None = None) -> "Problem":
+        """Return the same problem over arrays in memory; what lies elsewhere is copied.
+
+        Of the queries only some `rows` where they are given: the others are then zeros.
+
+        Raises
+        ------
+        OptionError
+            Where keys and values in the chunks of a cluster are more than 4 GiB.
+        """
         if self.place == MEMORY:
             return self
+        held = [self.key] if self.value is None else [self.key, self.value]
+        size = sum(array.size * array.dtype.itemsize for array in held)
+        if self.place == DASK and size > _MOST_BROUGHT:
+            raise OptionError(
+                "key",
+                f"must fit into {_MOST_BROUGHT / 2**30:.0f} GiB with its values to be brought into "
+                f"memory; they are {size / 2**30:,.1f} GiB. Take a part of the keys.",
+            )
         return replace(
             self,
-            query=in_memory(self.query),
+            query=bring_rows(self.query, rows),
             key=in_memory(self.key),
             value=None if self.value is None else in_memory(self.value),
-            mask=_overlay_in_memory(self.mask),
-            bias=_overlay_in_memory(self.bias),
+            mask=None if self.mask is None else self.mask.in_memory(rows),
+            bias=None if self.bias is None else self.bias.in_memory(rows),
             sinks=None if self.sinks is None else in_memory(self.sinks),
+        )
+
+    def one_row(self, row: int) -> "Problem":
+        """Return the problem of one query, at its place, sharing memory."""
+        only = slice(row, row + 1)
+        return replace(
+            self,
+            query=self.query[:, :, only],
+            q_offset=None if self.q_offset is None else self.q_offset + row,
+            mask=None if self.mask is None else self.mask.of_row(only),
+            bias=None if self.bias is None else self.bias.of_row(only),
         )
 
     def one_head(self, head: int, batch: int) -> "Problem":
@@ -166,21 +196,16 @@ class Problem:
             plain=True,
             q_offset=None if self.q_offset is None else self.q_offset[here],
             kv_lens=None if self.kv_lens is None else self.kv_lens[here],
-            mask=_overlay_of_head(self.mask, here, only),
-            bias=_overlay_of_head(self.bias, here, only),
+            mask=None if self.mask is None else self.mask.of_head(here, only),
+            bias=None if self.bias is None else self.bias.of_head(here, only),
             sinks=None if self.sinks is None else self.sinks[only],
         )
 
 
-def _overlay_in_memory(overlay: Overlay | None) -> Overlay | None:
-    return None if overlay is None else overlay._replace(array=in_memory(overlay.array))
-
-
-def _overlay_of_head(overlay: Overlay | None, batch: slice, head: slice) -> Overlay | None:
-    if overlay is None:
-        return None
-    part = overlay.tile(batch, head, slice(None), slice(None))
-    return Overlay(part, np.zeros(1, np.int64), overlay.given[-2:])
+def _overlay_of_row(overlay: Overlay | None, row: slice) -> Overlay | None:
+    if overlay is None or overlay.array.shape[2] == 1:
+        return overlay
+    return Overlay(overlay.array[:, :, row], overlay.entry)
 
 
 def build_problem(

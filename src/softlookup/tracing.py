@@ -300,6 +300,7 @@ def trace_rows(
             f"{problem.batch * problem.heads} heads over {problem.kv_len} keys are {cells:,}. "
             "Choose fewer rows, e.g. rows=[0], or one head, look.head(...).",
         )
+    problem = problem.in_memory(chosen)
     names, key_names = label_axes(tokens, key_tokens, problem.q_len, problem.kv_len)
     made = steps(problem, chosen)
     shaped = {

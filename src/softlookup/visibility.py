@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from softlookup.arrays import Array, BoolArray, IntArray
+from softlookup.arrays import Array, BoolArray, IntArray, in_memory
 from softlookup.options import Overlay
 from softlookup.problem import Problem
 
@@ -137,8 +137,11 @@ def _within(limits: Limits, keys: IntArray) -> BoolArray | None:
 
 
 def overlay_tile(problem: Problem, overlay: Overlay, tile: Tile) -> Array:
-    """Return a mask or bias over a tile, broadcastable to (batch, kv_heads, group, rows, keys)."""
-    part = overlay.tile(tile.batch, tile.heads(problem), tile.rows, tile.keys)
+    """Return a mask or bias over a tile, broadcastable to (batch, kv_heads, group, rows, keys).
+
+    In memory: what lies elsewhere is brought, and its tile must be of slices.
+    """
+    part = in_memory(overlay.tile(tile.batch, tile.heads(problem), tile.rows, tile.keys))
     if part.shape[1] == 1:
         return part[:, :, None]
     kv_heads = len(indices(tile.kv_heads, problem.kv_heads))

@@ -10,7 +10,7 @@ import slopes
 import softlookup as sl
 from agreement import assert_agrees, assert_answer, assert_same_bits, assert_weights
 from cases import Case
-from softlookup.backends import blocked
+from softlookup.backends import walks
 
 MEBIBYTE = 2**20
 
@@ -18,9 +18,9 @@ MEBIBYTE = 2**20
 @pytest.fixture(params=[(1, 1), (3, 2), (2, 5)], ids=lambda tile: f"{tile[0]}x{tile[1]}")
 def small_tiles(request, monkeypatch):
     rows, keys = request.param
-    monkeypatch.setattr(blocked, "_NARROW_ROWS", rows)
-    monkeypatch.setattr(blocked, "_TILE_KEYS", keys)
-    monkeypatch.setattr(blocked, "_TILE_CELLS", rows * keys)
+    monkeypatch.setattr(walks, "_NARROW_ROWS", rows)
+    monkeypatch.setattr(walks, "TILE_KEYS", keys)
+    monkeypatch.setattr(walks, "TILE_CELLS", rows * keys)
 
 
 SMALL = tuple(name for name in cases.NAMED if "tiles" not in name and "many keys" not in name)

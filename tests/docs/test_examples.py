@@ -19,6 +19,7 @@ MODULES = sorted(
     module.name
     for module in pkgutil.walk_packages(softlookup.__path__, "softlookup.")
     if not module.name.endswith("__main__")
+    and not module.name.startswith("softlookup.backends.triton.")  # tests/gpu: they need Triton
 )
 
 

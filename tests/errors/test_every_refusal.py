@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from map_refusals import MAPS
+from survey_refusals import SURVEYS
 
 import softlookup as sl
 from captured import two_stacks
@@ -283,6 +284,7 @@ REFUSALS = {
     "a trace of everything": (lambda: sl.Lookup(_zeros(4096, 2), _zeros(4096, 2)).trace(),
         OptionError, "rows", ["4096 rows", "16,777,216"]),
     **MAPS,
+    **SURVEYS,
 }  # fmt: skip
 ROOT = {
     FileError: ValueError,

@@ -89,3 +89,24 @@ def test_quick_leaves_out_models_where_a_package_is_missing(suite, needed):
     code, said, _ = run(suite, "--quick", "-m", "not excuse")
     assert code == 0
     assert ("1 of models (not all packages are here" in said) == (needed == "no_such_package")
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+@pytest.mark.parametrize("interpreted", ["0", "1"])
+def test_the_tests_of_the_gpu_run_where_kernels_are_interpreted(
+    suite, workers, interpreted, monkeypatch
+):
+    monkeypatch.setenv("TRITON_INTERPRET", interpreted)
+    folder = suite / "tests" / "gpu"
+    folder.mkdir(parents=True)
+    (folder / "test_kernel.py").write_text(f"def test_it():\n    assert {interpreted}\n")
+    code, said, _ = run(suite, "--complete", "-k", "test_runs or test_it", *workers)
+    expected = {"0": "tests/gpu (make test-gpu runs it)", "1": "nothing"}[interpreted]
+    assert (code, said) == (0, f"left out: {expected}")
+
+
+def test_what_was_not_asked_for_is_not_left_out(suite):
+    (suite / "tests" / "gpu").mkdir(parents=True)
+    (suite / "tests" / "gpu" / "test_kernel.py").write_text("def test_it():\n    assert 0\n")
+    (suite / "tests" / "test_other.py").write_text("def test_it():\n    pass\n")
+    assert run(suite, "--complete", "tests/test_other.py")[:2] == (0, "left out: nothing")

@@ -14,6 +14,7 @@ PAGES = {  # and how many examples there are at least
     "docs/torch.md": 15,
     "docs/watch.md": 12,
     "docs/watched.md": 7,
+    "docs/survey.md": 5,
 }
 
 

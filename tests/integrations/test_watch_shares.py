@@ -21,8 +21,21 @@ def means(weights, rows, first):
         weight = weights[batch, head, row]
         if rows[batch, row] and (weight > 0).sum() > 1:
             got[0][head].append(weight[first[batch]])
-            got[1][head].append(weight[row - 1] if 0 < row <= len(weight) else 0)
+            if 0 < row <= len(weight) and weight[row - 1] > 0:  # else it does not see it
+                got[1][head].append(weight[row - 1])
     return [[np.mean(part) for part in side] for side in got]
+
+
+def repeats(weights, rows, ids, after):
+    """Return the mean weight of each head on keys `after` earlier occurrences of a row's token."""
+    got = [[] for _ in range(weights.shape[1])]
+    for batch, head, row in np.ndindex(weights.shape[:3]):
+        weight = weights[batch, head, row]
+        keys = [j + after for j in range(row) if ids[batch, j] == ids[batch, row]]
+        keys = [j for j in keys if j < row and weight[j] > 0]
+        if rows[batch, row] and keys and (weight > 0).sum() > 1:
+            got[head].append(weight[keys].sum())
+    return [np.mean(part) if part else np.nan for part in got]
 
 
 def assert_shares(seen, expected, real):
@@ -53,6 +66,33 @@ def test_they_are_exact_while_a_model_writes(family, lengths, cache):
     mask = given.get("attention_mask")
     real = np.ones((2, 1), bool) if mask is None else mask.bool().numpy()
     assert_shares(seen, expected, real)
+
+
+@pytest.mark.parametrize("cache", CACHES)
+@pytest.mark.parametrize("family", WRITERS)
+def test_earlier_occurrences_are_told_while_a_model_writes(family, cache):
+    model = build(WRITERS[family])
+    given = inputs_for(model, (7, 5), "left")
+    if "input_ids" in given:
+        given["input_ids"] %= 5  # so that tokens repeat; what is hidden is hidden
+    written, expected = eager_generation(model, given, cache_implementation=CACHES[cache])
+    with torch.no_grad(), sl.watch(model, top=None, received=False, repeats=True) as seen:
+        generate(model, given, cache_implementation=CACHES[cache])
+    records = {(one.part, one.layer, one.head): one for one in seen.summary()}
+    told = 0
+    for (part, number), eager in expected.items():
+        ids = given.get("input_ids") if part == "encoder" else written
+        for head in range(eager.weights.shape[1]):
+            record = records[part, number, head]
+            if part == "cross" or ids is None:
+                assert (record.induction, record.duplicate) == (None, None)
+                continue
+            for after, number_told in ((1, record.induction), (0, record.duplicate)):
+                share = repeats(eager.weights, eager.counted, ids.numpy(), after)[head]
+                bound = 2 * eager.bound * eager.weights.shape[3]
+                assert number_told == pytest.approx(share, abs=bound, nan_ok=True)
+                told += not np.isnan(share)
+    assert told
 
 
 @pytest.mark.filterwarnings("ignore:`past_key_values` is deprecated")  # its new name is of 5.24

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from agreement import assert_same_bits
 from budget import assert_within_budget, eps, loudest
 from looking import PER_ROW, assert_facts, assert_top, everything, expected, look_of, positioned
-from softlookup.backends import blocked
+from softlookup.backends import walks
 from softlookup.facts import build_facts, wanted
 from softlookup.partials import add_sinks, empty_part, merge, part_of_scores, row_facts
 
@@ -186,9 +186,9 @@ def test_tiles_of_any_size_give_the_same_facts(call, rows, keys, seed):
     call, look = _placed(call, "blocked")
     asked = everything(look, np.random.default_rng(seed))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocked, "_NARROW_ROWS", rows)
-        patch.setattr(blocked, "_TILE_KEYS", keys)
-        patch.setattr(blocked, "_TILE_CELLS", rows * keys)
+        patch.setattr(walks, "_NARROW_ROWS", rows)
+        patch.setattr(walks, "TILE_KEYS", keys)
+        patch.setattr(walks, "TILE_CELLS", rows * keys)
         found = look.inspect(**asked)
         assert_same_bits(found.out, look.attend())
     assert_facts(found, asked, call, look.problem)

@@ -18,7 +18,7 @@ import softlookup as sl
 from agreement import assert_agrees, assert_out, assert_same_bits, assert_weights, expect
 from budget import assert_within_budget, eps, loudest
 from cases import Call
-from softlookup.backends import blocked
+from softlookup.backends import walks
 from softlookup.partials import add_sinks, empty_part, finish, merge, part_of_scores
 
 
@@ -232,7 +232,7 @@ def test_a_head_alone_is_that_head_among_others(backend, call, data):
 @given(call=calls(), rows=st.integers(1, 9), keys=st.integers(1, 20))
 def test_tiles_of_any_size_give_the_same(call, rows, keys):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocked, "_NARROW_ROWS", rows)
-        patch.setattr(blocked, "_TILE_KEYS", keys)
-        patch.setattr(blocked, "_TILE_CELLS", rows * keys)
+        patch.setattr(walks, "_NARROW_ROWS", rows)
+        patch.setattr(walks, "TILE_KEYS", keys)
+        patch.setattr(walks, "TILE_CELLS", rows * keys)
         assert_agrees(*call.arrays, **call.options, backend="blocked")

@@ -89,7 +89,7 @@ def test_padding_reads_nothing(session):
     assert head["entropy"] == pytest.approx(entropy, rel=1e-6)
     assert head["sink"] == pytest.approx(missing(1, 5)[:4].mean(), rel=1e-6)
     assert head["first_share"] == pytest.approx(weights[:, 0].mean(), rel=1e-6)
-    assert head["previous_share"] == pytest.approx(weights.diagonal(-1).sum() / 4, rel=1e-6)
+    assert head["previous_share"] == pytest.approx(weights.diagonal(-1).mean(), rel=1e-6)
 
 
 def test_the_token_before_goes_by_position_and_needs_one_text(session):

@@ -132,7 +132,8 @@ def expected(name, head):
         steps = np.arange(len(weights))[:, None] + offset - np.arange(weights.shape[1])
         told["distance"] = mean((weights * abs(steps)).sum(axis=1), seeing)
         if queries == keys:
-            told["previous_share"] = mean(np.where(steps == 1, weights, 0).sum(axis=1), choosing)
+            before = np.where(steps == 1, weights, 0).sum(axis=1)
+            told["previous_share"] = mean(before, choosing & (seen & (steps == 1)).any(axis=1))
     named = [KINDS[label] for label in kinds.labels(keys)]
     for kind in KINDS:
         of_kind = np.array([one == kind for one in named])

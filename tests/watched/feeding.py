@@ -63,7 +63,7 @@ def steps_of(whole, cuts=None, crop=None):
 
 
 def feed(seen, whole, cuts=None, *, crop=None, run=0, number=0, part="", path=None, asked=ASKED,
-         heads=None, padding=None, keep=False, ids=None, shares=True):  # fmt: skip
+         heads=None, padding=None, keep=False, ids=None, shares=True, tokens=None):  # fmt: skip
     """Add every step of a whole lookup; `groups` and `from_rows` are over the whole text."""
     numbers = whole.heads if heads is None else heads
     causal = bool(whole.options.get("causal"))
@@ -94,6 +94,7 @@ def feed(seen, whole, cuts=None, *, crop=None, run=0, number=0, part="", path=No
                 offset=None if part == "cross" else rows[0] - keys[0],
                 first=first_real(whole, padding) - keys[0],
                 row_padding=padded,
+                tokens=None if tokens is None else tokens[:, : keys[1]],
             )
             if shares
             else None,

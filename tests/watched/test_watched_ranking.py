@@ -147,7 +147,7 @@ def test_rows_at_padding_and_rows_that_see_nothing_are_in_no_mean():
     for record in made.summary():
         mean = np.mean([entropy[batch, record.head, row] for batch, row in rows])
         assert record.entropy == pytest.approx(mean, rel=1e-5)
-        before = [exact[batch, record.head, row, row - 1] if row else 0 for batch, row in rows]
+        before = [exact[batch, record.head, row, row - 1] for batch, row in rows if row]
         assert record.previous == pytest.approx(np.mean(before), rel=1e-5)
 
 

@@ -84,7 +84,7 @@ const WORDS = [
   [
     "token-before share",
     "the weight that a query gives to the token just before it, as a mean over the queries that " +
-      "see two keys or more; where none is before it, that is 0",
+      "see it and another key: the previous-token score",
   ],
   [
     "mean distance",

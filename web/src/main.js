@@ -23,9 +23,13 @@ import { TABLE_ACTIONS } from "./table_actions.js";
 import { TABLE_CSS } from "./table_style.js";
 import { HEADS_CSS } from "./style_heads.js";
 import { DOCUMENT_CSS, PAGE_CSS } from "./style_page.js";
+import { mountSurvey } from "./survey_page.js";
+import { SURVEY_CSS } from "./survey_style.js";
 import { captureIn } from "./url.js";
 
 /** @typedef {import("./types.js").Host} Host */
+
+const STYLES = [PAGE_CSS, FIGURES_CSS, HEAT_CSS, HEADS_CSS, MAP_CSS, TABLE_CSS, SURVEY_CSS];
 
 // Only pages of ours carry an element with this attribute.
 const OWN = "data-softlookup";
@@ -45,9 +49,7 @@ function sheetOf(css) {
  */
 export async function mount(root, host) {
   const shadow = root.attachShadow({ mode: "open" });
-  shadow.adoptedStyleSheets = [PAGE_CSS, FIGURES_CSS, HEAT_CSS, HEADS_CSS, MAP_CSS, TABLE_CSS].map(
-    sheetOf,
-  );
+  shadow.adoptedStyleSheets = STYLES.map(sheetOf);
   const page = h("div", { class: "page" });
   shadow.append(page);
   root.dataset.state = "loading";
@@ -56,6 +58,7 @@ export async function mount(root, host) {
     const hash = (host.address ?? addressBar).read();
     const asked = [captureOf(host, hash), host.call("lesson")];
     const [capture, { json: lesson }] = await Promise.all(asked);
+    if (capture.modes?.includes("survey")) return await mountSurvey(root, shadow, page, host);
     return start(root, shadow, page, host, firstState(capture, lesson, hash));
   } catch (error) {
     patch(page, [h("p", { class: "alone", role: "alert" }, sentenceOf(error))]);

@@ -135,6 +135,9 @@ export function small(x) {
   return minus(x.toExponential(0));
 }
 
+/** A part of a whole, for the style sheet.  @param {number} x */
+export const percent = (x) => `${(100 * x).toFixed(2)}%`;
+
 /** A power of ten as people write it.  @param {number} x */
 export const power = (x) => (x >= 1e-3 ? String(Number(x.toPrecision(3))) : rounded(x));
 

@@ -76,8 +76,8 @@ const poolInto = (picture, columns, per) => (row, weights, sees) => {
 };
 
 /**
- * The few numbers under a thumbnail, means over rows: padding reads nothing, and one visible key
- * leaves no choice.
+ * The few numbers under a thumbnail, means over rows: padding reads nothing, one visible key leaves
+ * no choice, and a row that sees no token before it tells nothing of that.
  * @param {Opened} file
  * @param {Place} place
  * @param {RowFacts[]} facts
@@ -90,6 +90,7 @@ function meansOf({ data, head }, place, facts) {
   const several = rows.filter((row) => facts[row].visible > 1);
   const start = firstReal(data, place);
   const before = (head(place).whole.q_offset ?? 0) - 1;
+  const paired = several.filter((row) => facts[row].sees(row + before));
   const mean = (/** @type {number[]} */ some, /** @type {(row: number) => number} */ number) =>
     some.length ? average(some.map(number)) : null;
   const sinks = data.layers[place.layer].sinks !== null;
@@ -98,6 +99,6 @@ function meansOf({ data, head }, place, facts) {
     sink: sinks ? mean(seeing, (row) => facts[row].sink) : null,
     first_share: mean(several, (row) => facts[row].share(start)),
     previous_share:
-      queries === keys ? mean(several, (row) => facts[row].share(row + before)) : null,
+      queries === keys ? mean(paired, (row) => facts[row].share(row + before)) : null,
   };
 }

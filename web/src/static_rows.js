@@ -12,6 +12,7 @@ import { pacer } from "./static_rectangles.js";
  * @property {number} sink
  * @property {number} max_score
  * @property {number} visible
+ * @property {(key: number) => boolean} sees
  * @property {(key: number) => number} share  the weight of a key
  * @property {(key: number) => number} sum  its part of the whole, which is NaN in a row of NaN
  */
@@ -58,6 +59,7 @@ function factsOf({ scores, weights, shifted_exp, row_sum, sink }, sees) {
     entropy: entropyOf(weights),
     max_score: spoilt ? NaN : peak,
     sink: sink ? sink.weight : 0,
+    sees: (key) => sees[key] ?? false,
     share: (key) => weights[key] ?? 0,
     sum: (key) => (visible > 0 ? shifted_exp[key] / row_sum : 0),
   };

@@ -90,7 +90,9 @@ const COLUMNS = [
     id: "previous",
     word: "token-before share",
     unit: "",
-    means: `the weight of the token just before the query, ${CHOOSING}`,
+    means:
+      "the weight of the token just before the query, as a mean over the queries that see it and " +
+      "another key",
     number: told((summary) => summary.previous_share),
   },
   {

@@ -4,13 +4,9 @@ Every tile gives a `Part`, parts merge by the one rule. The group's query heads 
 rows, so that K and V are read once per kv head. Tiles that no row may see are skipped by position.
 """
 
-from collections.abc import Iterator
-from math import prod
-from typing import NamedTuple
-
 import numpy as np
 
-from softlookup.arrays import Array, BoolArray, IntArray
+from softlookup.arrays import Array, IntArray
 from softlookup.backends.tiles import (
     Sums,
     back_of,
@@ -19,10 +15,19 @@ from softlookup.backends.tiles import (
     scaled_query,
     scores_of,
     unfold,
-    values_of,
     weigh_rows,
 )
-from softlookup.facts import NO_FACTS, Facts, Findings, room_for, wanted
+from softlookup.backends.walks import (
+    TILE_CELLS,
+    TILE_KEYS,
+    cuts,
+    part_of,
+    plan_of,
+    row_tiles,
+    score_tiles,
+    sinks_of,
+)
+from softlookup.facts import Facts, Findings, room_for
 from softlookup.gradients import (
     Gradients,
     Residuals,
@@ -33,11 +38,7 @@ from softlookup.gradients import (
 )
 from softlookup.partials import (
     Part,
-    add_sinks,
-    empty_part,
     finish,
-    merge,
-    part_of_scores,
     row_facts,
     weights_of_scores,
 )
@@ -55,11 +56,8 @@ from softlookup.pooling import (
     weigh,
 )
 from softlookup.problem import Problem
-from softlookup.tallies import Wanted
 from softlookup.visibility import (
     Tile,
-    free_keys,
-    indices,
     key_span,
     readers,
     row_limits,
@@ -68,13 +66,7 @@ from softlookup.visibility import (
 
 NAME = "blocked"
 
-# A tile's scores stay in cache (2^20 float32 numbers are 4 MiB), and its products are large enough
-# for a BLAS with threads.
-_TILE_CELLS = 2**20
-_TILE_KEYS = 2048
 _BANDS = 4  # pooled at once
-_NARROW_ROWS = 256  # with causal or a window: shorter tiles skip more of what is hidden
-_MOST_KEYS = 4096  # a float32 sum in one go; longer ones would lose digits
 
 
 def missing() -> str | None:
@@ -99,17 +91,17 @@ def forward(problem: Problem, facts: Facts) -> Findings:
     lse = np.empty(rows, problem.compute_dtype)
     found = room_for(problem, facts)
     state = np.empty((2, *rows), problem.compute_dtype) if facts.received else None
-    plan = _plan(problem, problem.q_len)
+    plan = plan_of(problem, problem.q_len)
     scratch = plan.scratch(problem)
     with np.errstate(all="ignore"):  # NaN and inf are answers, not accidents
-        for batch, kv_heads, some in _row_tiles(problem, problem.q_len, plan):
+        for batch, kv_heads, some in row_tiles(problem, problem.q_len, plan):
             tile = Tile(batch, kv_heads, some, slice(0, problem.kv_len))
-            whole = _part(problem, tile, problem.value, plan.keys, scratch, facts=facts)
+            whole = part_of(problem, tile, problem.value, plan.keys, scratch, facts=facts)
             at = batch, tile.heads(problem), some
             answer = finish(whole)
             out[at] = unfold(answer.out, problem)
             lse[at] = unfold(answer.lse, problem)
-            sinks = _sinks(problem, tile) if facts.sink else None
+            sinks = sinks_of(problem, tile) if facts.sink else None
             for room, fact in zip(found, row_facts(whole, sinks), strict=True):
                 if room is not None and fact is not None:
                     room[at] = unfold(fact, problem)
@@ -130,10 +122,10 @@ def _received(problem: Problem, facts: Facts, state: Array, scratch: Array) -> A
     sums = np.zeros((problem.batch, problem.heads, problem.kv_len))
     some = facts.from_rows
     rows = np.arange(problem.q_len) if some is None else np.flatnonzero(some.any(axis=0))
-    plan = _plan(problem, len(rows))
+    plan = plan_of(problem, len(rows))
     if plan.cells(problem) > scratch.size:
         scratch = plan.scratch(problem)
-    for batch, kv_heads, at in _row_tiles(problem, len(rows), plan):
+    for batch, kv_heads, at in row_tiles(problem, len(rows), plan):
         tile = Tile(batch, kv_heads, rows[at], slice(0, problem.kv_len))
         if len(rows) == problem.q_len:
             tile = tile._replace(rows=at)  # a slice reads masks in place
@@ -142,7 +134,7 @@ def _received(problem: Problem, facts: Facts, state: Array, scratch: Array) -> A
         )
         whole = Part(row_max, row_sum, row_sum[..., None][..., :0], np.ones(row_max.shape, bool))
         count = None if some is None else some[batch][:, None, None, rows[at], None]
-        for part in _score_tiles(problem, tile, plan.keys, scratch):
+        for part in score_tiles(problem, tile, plan.keys, scratch):
             weights = weights_of_scores(part.scores, part.sees, whole, part.free)
             if count is not None and not count.all():
                 np.copyto(weights, 0.0, where=~count)
@@ -156,14 +148,14 @@ def weights(problem: Problem, rows: IntArray, keys: IntArray) -> Array:
     """Return the weights of a rectangle, (batch, heads, len(rows), len(keys))."""
     shape = (problem.batch, problem.heads, len(rows), len(keys))
     result = np.empty(shape, problem.compute_dtype)
-    plan = _plan(problem, len(rows))
+    plan = plan_of(problem, len(rows))
     scratch = plan.scratch(problem)
     with np.errstate(all="ignore"):  # as in `forward`
-        for batch, kv_heads, at in _row_tiles(problem, len(rows), plan):
+        for batch, kv_heads, at in row_tiles(problem, len(rows), plan):
             row_tile = Tile(batch, kv_heads, rows[at], slice(0, problem.kv_len))
-            whole = _part(problem, row_tile, None, plan.keys, scratch)
+            whole = part_of(problem, row_tile, None, plan.keys, scratch)
             query = scaled_query(problem, row_tile)
-            for part in _cuts(len(keys), plan.keys):
+            for part in cuts(len(keys), plan.keys):
                 tile = row_tile._replace(keys=keys[part])
                 scores = scores_of(problem, tile, query, scratch)
                 cells = weights_of_scores(scores, visible(problem, tile), whole)
@@ -174,14 +166,14 @@ def weights(problem: Problem, rows: IntArray, keys: IntArray) -> Array:
 def pooled(problem: Problem, bands: IntArray) -> Pooled:
     """Return whole bands of one head's rows, pooled."""
     found = empty_bands(len(bands), problem.kv_len, problem.compute_dtype)
-    scratch = np.empty(_BANDS * BAND * _TILE_KEYS, problem.compute_dtype)
+    scratch = np.empty(_BANDS * BAND * TILE_KEYS, problem.compute_dtype)
     with np.errstate(all="ignore"):  # as in `forward`
         for at, rows in runs(bands, _BANDS, problem.q_len):
             tile = Tile(slice(0, 1), slice(0, 1), rows, slice(0, problem.kv_len))
             first, last = key_span(problem, row_limits(problem, tile.batch, rows))
             first //= BAND
             blocks = empty_blocks(rows, slice(first, -(-last // BAND)), problem.compute_dtype)
-            for part in _score_tiles(problem, tile, _TILE_KEYS, scratch, BAND):
+            for part in score_tiles(problem, tile, TILE_KEYS, scratch, BAND):
                 sees = None if part.sees is None else part.sees[0, 0, 0]
                 block = part.keys.start // BAND - first
                 fill_blocks(blocks, block, part.scores[0, 0, 0], sees, part.free)
@@ -198,15 +190,15 @@ def cells(
     """
     shape = [-(-(some.stop - some.start) // size) for some in (rows, keys)]
     most, total = np.zeros((2, *shape), problem.compute_dtype)
-    width = min(max(shape[1] * size, size), _TILE_KEYS)
-    height = max(_TILE_CELLS // width // size, 1) * size
+    width = min(max(shape[1] * size, size), TILE_KEYS)
+    height = max(TILE_CELLS // width // size, 1) * size
     scratch = np.empty(height * width, problem.compute_dtype)
     with np.errstate(all="ignore"):  # as in `forward`
-        for some in _cuts(rows.stop - rows.start, height):
+        for some in cuts(rows.stop - rows.start, height):
             here = slice(rows.start + some.start, rows.start + some.stop)
             tile = Tile(slice(0, 1), slice(0, 1), here, slice(0, 0))
             own = Normaliser(normaliser.shift[some], normaliser.factor[some])
-            for part in _cuts(keys.stop - keys.start, width):
+            for part in cuts(keys.stop - keys.start, width):
                 tile = tile._replace(keys=slice(keys.start + part.start, keys.start + part.stop))
                 sees = visible(problem, tile)
                 scores = scores_of(problem, tile, scaled_query(problem, tile), scratch)[0, 0, 0]
@@ -222,12 +214,12 @@ def residuals(problem: Problem) -> Residuals:
     rows = (problem.batch, problem.heads, problem.q_len)
     out = np.empty((*rows, problem.value_dim), problem.dtype)
     lse, shift, factor = np.empty((3, *rows), problem.compute_dtype)
-    plan = _plan(problem, problem.q_len)
+    plan = plan_of(problem, problem.q_len)
     scratch = plan.scratch(problem)
     with np.errstate(all="ignore"):  # as in `forward`
-        for batch, kv_heads, some in _row_tiles(problem, problem.q_len, plan):
+        for batch, kv_heads, some in row_tiles(problem, problem.q_len, plan):
             tile = Tile(batch, kv_heads, some, slice(0, problem.kv_len))
-            whole = _part(problem, tile, problem.value, plan.keys, scratch)
+            whole = part_of(problem, tile, problem.value, plan.keys, scratch)
             at = batch, tile.heads(problem), some
             numbers = (*finish(whole), *normaliser_of(whole))
             for room, part in zip((out, lse, shift, factor), numbers, strict=True):
@@ -247,14 +239,14 @@ def backward(
     delta = row_delta(kept, out_grad, lse_grad)
     sums = Sums(problem, bias_room(problem, wanted=bias))
     calm = are_finite(problem.query, problem.key, problem.value, out_grad, delta)
-    plan = _plan(problem, problem.q_len)
+    plan = plan_of(problem, problem.q_len)
     scratch = plan.scratch(problem)
     bare = np.empty_like(scratch) if problem.softcap is not None else scratch
     with np.errstate(all="ignore"):  # as in `forward`
-        for batch, kv_heads, some in _row_tiles(problem, problem.q_len, plan):
+        for batch, kv_heads, some in row_tiles(problem, problem.q_len, plan):
             tile = Tile(batch, kv_heads, some, slice(0, problem.kv_len))
             back, query = back_of(problem, tile, kept, out_grad, delta), scaled_query(problem, tile)
-            for part in _score_tiles(problem, tile, plan.keys, scratch):
+            for part in score_tiles(problem, tile, plan.keys, scratch):
                 here = tile._replace(keys=part.keys)
                 weigh_rows(part.scores, part.sees, part.free, back.normaliser)
                 capped = None
@@ -262,129 +254,3 @@ def backward(
                     capped = capped_of(problem, here, query, bare)
                 sums.add(here, part.scores, capped, back, calm=calm)
     return sums.gradients(sinks_gradient(problem, kept, delta))
-
-
-class _Plan(NamedTuple):
-    """How far a tile reaches along each axis."""
-
-    batch: int
-    kv_heads: int
-    rows: int
-    keys: int
-
-    def cells(self, problem: Problem) -> int:
-        """Return how many scores the largest tile holds."""
-        return prod(self) * problem.group
-
-    def scratch(self, problem: Problem) -> Array:
-        """Return room for the scores of the largest tile: fresh memory for each would cost more."""
-        return np.empty(self.cells(problem), problem.compute_dtype)
-
-
-def _plan(problem: Problem, rows: int) -> _Plan:
-    """Choose tiles of about _TILE_CELLS scores; a small problem takes one tile of many heads."""
-    group, kv_len = max(problem.group, 1), max(problem.kv_len, 1)
-    keys = min(kv_len, _TILE_KEYS)
-    narrow = problem.causal or problem.window is not None
-    most_rows = _NARROW_ROWS if narrow else _TILE_CELLS // keys
-    row_step = max(1, min(rows, most_rows // group))
-    per_key = group * row_step
-    if problem.dtype != problem.compute_dtype:  # then a tile holds K and V in another dtype, too
-        per_key = max(per_key, problem.head_dim, problem.value_dim)
-    kv_heads = max(1, min(problem.kv_heads, _TILE_CELLS // (per_key * keys)))
-    batch = 1
-    if kv_heads == problem.kv_heads:
-        batch = max(1, min(problem.batch, _TILE_CELLS // (per_key * keys * kv_heads)))
-    keys = min(kv_len, _MOST_KEYS, max(_TILE_KEYS, _TILE_CELLS // (per_key * kv_heads * batch)))
-    return _Plan(batch, kv_heads, row_step, keys)
-
-
-def _row_tiles(problem: Problem, rows: int, plan: _Plan) -> Iterator[tuple[slice, slice, slice]]:
-    """Yield (batch, kv_heads, rows) slices."""
-    for batch in _cuts(problem.batch, plan.batch):
-        for kv_heads in _cuts(problem.kv_heads, plan.kv_heads):
-            for some_rows in _cuts(rows, plan.rows):
-                yield batch, kv_heads, some_rows
-
-
-def _cuts(length: int, step: int) -> Iterator[slice]:
-    for start in range(0, length, step):
-        yield slice(start, min(start + step, length))
-
-
-class _ScoreTile(NamedTuple):
-    """Scores of some keys; the first `free` of them every row sees, `sees` tells of the others."""
-
-    keys: slice
-    scores: Array
-    sees: BoolArray | None
-    free: int
-
-
-def _score_tiles(
-    problem: Problem, tile: Tile, key_step: int, scratch: Array, unit: int = 1
-) -> Iterator[_ScoreTile]:
-    """Yield the scores of a tile's rows (batch, kv_heads, group, rows, keys), in `scratch`.
-
-    Tiles that no row may see are left out; each begins at a multiple of `unit`.
-    """
-    limits = row_limits(problem, tile.batch, tile.rows)
-    first, last = key_span(problem, limits)
-    first -= first % unit
-    query = scaled_query(problem, tile)
-    for begin in range(first - first % key_step, last, key_step):
-        keys = slice(max(begin, first), min(begin + key_step, last))
-        free = free_keys(problem, limits, keys)
-        some = tile._replace(keys=slice(keys.start + free, keys.stop))
-        sees = visible(problem, some, limits)
-        if not free and sees is not None and not sees.any():
-            continue
-        scores = scores_of(problem, tile._replace(keys=keys), query, scratch)
-        yield _ScoreTile(keys, scores, sees, free)
-
-
-def _part(
-    problem: Problem,
-    tile: Tile,
-    value: Array | None,
-    key_step: int,
-    scratch: Array,
-    *,
-    facts: Facts = NO_FACTS,
-) -> Part:
-    """Return the whole state of a tile's rows over all keys, sinks included.
-
-    Leading axes are (batch, kv_heads, group, rows).
-    """
-    rows = indices(tile.rows, problem.q_len)
-    whole: Part | None = None
-    for keys, scores, sees, free in _score_tiles(problem, tile, key_step, scratch):
-        values = values_of(problem, tile._replace(keys=keys), value)
-        want = wanted(facts, problem, tile.batch, rows, keys)
-        part = part_of_scores(scores, sees, values, free, want)
-        whole = part if whole is None else merge(whole, part)
-    if whole is None:
-        want = wanted(facts, problem, tile.batch, rows, slice(0, 0))
-        whole = _nothing_seen(problem, tile, 0 if value is None else value.shape[3], want)
-    if problem.sinks is not None:
-        whole = add_sinks(whole, _sinks(problem, tile))
-    return whole
-
-
-def _nothing_seen(problem: Problem, tile: Tile, value_dim: int, want: Wanted | None) -> Part:
-    axes = (
-        (tile.batch, problem.batch),
-        (tile.kv_heads, problem.kv_heads),
-        (tile.rows, problem.q_len),
-    )
-    batch, kv_heads, rows = (len(indices(chosen, length)) for chosen, length in axes)
-    shape = (batch, kv_heads, problem.group, rows)
-    return empty_part(shape, value_dim, problem.compute_dtype, want)
-
-
-def _sinks(problem: Problem, tile: Tile) -> Array:
-    """Return the logits of a tile's heads, (kv_heads, group, 1)."""
-    if problem.sinks is None:
-        raise ValueError("a lookup without sinks has no logits to add")
-    kv_heads = len(indices(tile.kv_heads, problem.kv_heads))
-    return problem.sinks[tile.heads(problem)].reshape(kv_heads, problem.group, 1)

@@ -1,15 +1,15 @@
 """The lookup in C++: lanes along queries, K and V read in place, facts in the same pass.
 
-The kernels lie in ``cpp/``. This file hands them a call as a dict of numbers and arrays: every size
-that they trust was checked by `Problem`, and the dict holds what they read until they return.
+The kernels lie in ``cpp/``; this file hands them its calls, which `calls` makes of a problem.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from softlookup import machine
-from softlookup.arrays import BFLOAT16, MEMORY, Array, IntArray, cast_finite
+from softlookup.arrays import MEMORY, Array, IntArray
+from softlookup.backends.calls import asked_of, call_of, laid_over, plain
 from softlookup.facts import NO_ROW_FACTS, Facts, Findings, room_for
 from softlookup.gradients import (
     Gradients,
@@ -28,7 +28,6 @@ from softlookup.problem import Problem
 from softlookup.visibility import readers
 
 NAME = "cpu"
-_DTYPES = {np.dtype(np.float16): 0, BFLOAT16: 1, np.dtype(np.float32): 2, np.dtype(np.float64): 3}
 _MOST_KEYS = 2**31 - 64  # a lane of float32 holds the position of a key as an int32
 
 
@@ -77,7 +76,7 @@ def weights(problem: Problem, rows: IntArray, keys: IntArray) -> Array:
     result = np.empty(shape, problem.compute_dtype)
     if not result.size:
         return result
-    call = _call_of(problem, with_value=False) | {
+    call = call_of(problem, with_value=False) | {
         "rows": np.ascontiguousarray(rows, np.int64),
         "row_count": len(rows),
         "keys": np.ascontiguousarray(keys, np.int64),
@@ -93,7 +92,7 @@ def pooled(problem: Problem, bands: IntArray) -> Pooled:
     blocks, rows = -(-problem.kv_len // BAND), len(bands) * BAND
     most, total = np.zeros((2, len(bands), blocks), problem.compute_dtype)
     shift, factor, lse, entropy = np.zeros((4, rows), problem.compute_dtype)
-    call = _call_of(problem, with_value=False) | {
+    call = call_of(problem, with_value=False) | {
         "row_count": rows,
         "bands": np.ascontiguousarray(bands, np.int64),
         "band_count": len(bands),
@@ -122,7 +121,7 @@ def cells(
     total = most if size == 1 else np.zeros(shape, problem.compute_dtype)
     if not most.size:
         return most, total
-    call = _call_of(problem, with_value=False) | {
+    call = call_of(problem, with_value=False) | {
         "row_from": rows.start,
         "row_count": row_count,
         "key_from": keys.start,
@@ -142,9 +141,9 @@ def residuals(problem: Problem) -> Residuals:
     rows = (problem.batch, problem.heads, problem.q_len)
     out = np.empty((*rows, problem.value_dim), problem.dtype)
     lse, shift, factor = np.zeros((3, *rows), problem.compute_dtype)
-    call = _call_of(problem) | {"lse": lse, "shift": shift, "factor": factor}
+    call = call_of(problem) | {"lse": lse, "shift": shift, "factor": factor}
     if out.size:
-        call["out"] = _plain(out)
+        call["out"] = plain(out)
     if lse.size:
         machine.needed_core().forward(call, machine.active(), machine.threads())
     return Residuals(out, lse, Normaliser(shift, factor))
@@ -233,19 +232,19 @@ def _pull_all(problem: Problem, pull: _Pull, room: Overlay | None) -> None:
 
 def _run(problem: Problem, pull: _Pull, bias: Overlay | None = None, apart: int = 0) -> None:
     """Let the kernels add to the sums of `pull`; `apart` lies between the ranges' own of a bias."""
-    call = _call_of(problem) | {
-        "out_grad": _plain(pull.out_grad),
+    call = call_of(problem) | {
+        "out_grad": plain(pull.out_grad),
         "delta": pull.delta,
         "shift": pull.normaliser.shift,
         "factor": pull.normaliser.factor,
         "finite": pull.finite,
         "grad_ranges": pull.key.shape[2],
-        "query_grad": _plain(pull.query),
+        "query_grad": plain(pull.query),
         "key_grad": pull.key,
         "value_grad": pull.value,
     }
     if bias is not None:
-        call |= {"bias_grad": _laid_over(bias, bias.array), "bias_range": apart}
+        call |= {"bias_grad": laid_over(bias, bias.array), "bias_range": apart}
     machine.needed_core().forward(call, machine.active(), machine.threads())
 
 
@@ -253,11 +252,11 @@ def _compute(
     problem: Problem, facts: Facts, out: Array, lse: Array, found: RowFacts
 ) -> Array | None:
     """Fill everything that is asked for; return what keys receive, or None."""
-    call = _call_of(problem)
+    call = call_of(problem)
     if found is not NO_ROW_FACTS or facts.received:  # else the answer alone
-        call |= _asked(problem, facts, found)
+        call |= asked_of(problem, facts, found)
     if out.size:
-        call["out"] = _plain(out)
+        call["out"] = plain(out)
     call["lse"] = lse
     core, isa = machine.needed_core(), machine.active()
     sums = None
@@ -271,81 +270,3 @@ def _compute(
         return None
     one = sums.shape[2] == 1
     return sums[:, :, 0].astype(np.float64) if one else sums.sum(axis=2, dtype=np.float64)
-
-
-def _asked(problem: Problem, facts: Facts, found: RowFacts) -> dict[str, Any]:
-    """Return the entries of a call that ask for facts."""
-    asked: dict[str, Any] = {
-        "entropy": found.entropy,
-        "sink": found.sink,
-        "max_score": found.max_score,
-        "top": facts.top,
-        "top_keys": found.top_keys,
-        "top_weights": found.top_weights,
-    }
-    if facts.from_rows is not None:
-        asked["from_rows"] = np.ascontiguousarray(facts.from_rows)
-    if facts.groups and facts.labels is not None:
-        each = np.broadcast_to(facts.labels, (problem.batch, problem.kv_len))
-        asked["labels"] = np.ascontiguousarray(
-            np.maximum(each, -1), np.int32
-        )  # -2**32 is none, too
-        asked |= {"group_count": facts.groups, "groups": found.groups}
-    if facts.bins:
-        asked |= {"bin_count": facts.bins, "distance": found.distance}
-    return asked
-
-
-def _call_of(problem: Problem, *, with_value: bool = True) -> dict[str, Any]:
-    """Return the call that asks nothing yet; what is left out is not there."""
-    call: dict[str, Any] = {
-        "dtype": _DTYPES[problem.dtype],
-        "batch": problem.batch,
-        "heads": problem.heads,
-        "kv_heads": problem.kv_heads,
-        "q_len": problem.q_len,
-        "kv_len": problem.kv_len,
-        "head_dim": problem.head_dim,
-        "query": _plain(problem.query),
-        "key": _plain(problem.key),
-        "scale": problem.scale,
-        "causal": problem.causal,
-        "q_offset": problem.q_offset,
-        "kv_lens": problem.kv_lens,
-    }
-    if with_value and problem.value is not None and problem.value_dim:
-        call["value"], call["value_dim"] = _plain(problem.value), problem.value_dim
-    if problem.softcap is not None:
-        call["softcap"] = problem.softcap
-    if problem.window is not None:
-        left, right = problem.window
-        call |= {"left": -1 if left is None else left, "right": -1 if right is None else right}
-    if problem.mask is not None:
-        call["mask"] = _laid_over(problem.mask, problem.mask.array)
-    if problem.bias is not None:
-        bias = _plain(_as(problem.bias.array, problem.compute_dtype))
-        call["bias"] = _laid_over(problem.bias, bias)
-    if problem.sinks is not None:
-        call["sinks"] = np.ascontiguousarray(_as(problem.sinks, problem.compute_dtype))
-    return call
-
-
-def _as(array: Array, dtype: np.dtype[Any]) -> Array:
-    if array.dtype == dtype:
-        return array
-    with np.errstate(all="ignore"):  # beyond its range lies its nearest number
-        return cast_finite(array, dtype)
-
-
-def _plain(array: Array) -> Array:
-    """Return `array` such that its buffer can be read, and numbers lie whole numbers apart."""
-    if array.dtype == BFLOAT16:  # no buffer speaks of it
-        array = array.view(np.uint16)
-    flags, size = array.flags, array.itemsize
-    apart = flags.c_contiguous or not any(stride % size for stride in array.strides)
-    return array if apart and flags.aligned else np.ascontiguousarray(array)
-
-
-def _laid_over(overlay: Overlay, array: Array) -> tuple[Array, IntArray]:
-    """Return an overlay's numbers, and which of them each batch entry uses."""
-    return array, np.ascontiguousarray(overlay.entry)

@@ -4,13 +4,26 @@ Compiled in, able to run here, able to take this problem are three different que
 asked for by name is used or refused with its own reason, never replaced.
 """
 
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Any, Protocol
 
-from softlookup.arrays import Array, IntArray
-from softlookup.backends import blocked, cpu
+import numpy as np
+
+from softlookup.arrays import Array, BoolArray, IntArray
+from softlookup.backends import (
+    blocked,
+    blocked_parts,
+    cpu,
+    cpu_parts,
+    cuda,
+    cuda_hopper,
+    cuda_torch,
+    dask,
+)
 from softlookup.errors import BackendError, OptionError
-from softlookup.facts import Facts, Findings
+from softlookup.facts import NO_FACTS, Facts, Findings
 from softlookup.gradients import Gradients, Residuals
+from softlookup.partials import Part
 from softlookup.pooling import Normaliser, Pooled
 from softlookup.problem import Problem
 
@@ -58,9 +71,41 @@ class Backend(Protocol):
         """Return what reaches the inputs; the bias' gradient only where it is asked for."""
 
 
+class Gatherer(Protocol):
+    """The names that every file has that computes a lookup in parts."""
+
+    def parts(self, problem: Problem, facts: Facts, rows: IntArray | None = None) -> list[Part]:
+        """Return the state of rows over the keys, in their order, without sinks."""
+
+    def merged(self, some: Sequence[Part], facts: Facts) -> Part:
+        """Return the state over the keys of all parts."""
+
+    def ended(
+        self, some: Sequence[Part], facts: Facts, dtype: np.dtype[Any], sinks: Array | None
+    ) -> tuple[Findings, Normaliser]:
+        """Return the answers of rows whose parts are all there, and what makes their weights."""
+
+    def received(
+        self, problem: Problem, from_rows: BoolArray | None, normaliser: Normaliser
+    ) -> Array:
+        """Return what keys receive from rows whose sums over all keys are known."""
+
+    def rectangle(
+        self, problem: Problem, rows: IntArray, keys: IntArray, normaliser: Normaliser
+    ) -> Array:
+        """Return weights of such rows."""
+
+
 def backends() -> tuple[Backend, ...]:
     """Return all backends, best first."""
-    return (cpu, blocked)
+    return (cpu, cuda_torch, cuda_hopper, cuda, dask, blocked)
+
+
+def gatherer(problem: Problem | None) -> Gatherer:
+    """Return what computes in parts on this machine: the core where it can, else NumPy."""
+    if cpu.missing() is None and (problem is None or cpu.unsupported(problem, NO_FACTS) is None):
+        return cpu_parts
+    return blocked_parts
 
 
 def check_backend(name: object) -> str:
@@ -91,10 +136,20 @@ def choose(problem: Problem, facts: Facts, name: str) -> Backend:
     for backend in backends():
         if name not in ("auto", backend.NAME):
             continue
-        reason = backend.missing() or backend.unsupported(problem, facts)
+        reason = _reason(backend, problem, facts, named=name == backend.NAME)
         if reason is None:
             if name == backend.NAME or backend.offers(problem, facts):
                 return backend
             continue
         reasons.append(f"{backend.NAME}: {reason}")
     raise BackendError("backend", " ".join(reasons))
+
+
+def _reason(backend: Backend, problem: Problem, facts: Facts, *, named: bool) -> str | None:
+    """Return why a backend cannot compute a problem; whether it runs here first, if it was named.
+
+    Else last, so that arrays in memory never make one that reads a GPU look for it.
+    """
+    if named:
+        return backend.missing() or backend.unsupported(problem, facts)
+    return backend.unsupported(problem, facts) or backend.missing()

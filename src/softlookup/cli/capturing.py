@@ -82,7 +82,7 @@ def record(
         )
     some = {"layers": spans(layers, "layers"), "heads": spans(heads, "heads")}
     found = models.find_model(name)
-    with _working(f"reading {found.name}"):
+    with working(f"reading {found.name}"):
         config, tokenizer = models.load_config(found), models.load_tokenizer(found)
     inputs = _inputs(tokenizer, config, words, target)
     size = models.sizes(config, int(inputs["input_ids"].shape[1]), **some)
@@ -90,7 +90,7 @@ def record(
     print(f"{found.name}: {size}", flush=True)
     if not yes:
         _check_amount(size)
-    with _working(f"loading {found.name}"):
+    with working(f"loading {found.name}"):
         model = models.load_weights(found, config)
         stated = license_of(found.where, found.gguf, config)
     about = {
@@ -227,7 +227,7 @@ def _quieten() -> None:
 
 
 @contextlib.contextmanager
-def _working(what: str) -> Iterator[None]:
+def working(what: str) -> Iterator[None]:
     """Say what takes long, and keep the library's own bars off the terminal meanwhile."""
     from rich.console import Console
 

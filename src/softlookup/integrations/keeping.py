@@ -2,7 +2,7 @@
 
 A cache holds the keys of all earlier steps, and keeping each step's would grow with the square of
 the tokens. Keys and values stand once, in a buffer a layer that grows; every step's lookup sees its
-part of it.
+part of it. What lies on a GPU is kept there.
 """
 
 import mmap
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from softlookup.arrays import Array
+from softlookup.device import DeviceArray
 from softlookup.inspection import Inspection, Top
 from softlookup.lookup import Lookup
 from softlookup.options import Overlay
@@ -32,9 +33,9 @@ class Buffer:
         self._begin(array, base)
 
     def _begin(self, array: Array, base: int) -> None:
-        self._array, self._base, self._stop = np.array(array), base, base + array.shape[2]
+        self._array, self._base, self._stop = _copy(array), base, base + array.shape[2]
 
-    def take(self, array: Array, first: int) -> Array:
+    def take(self, array: Any, first: int) -> Any:
         """Return rows like `array`, at positions from `first` on, that stay as they are now."""
         stop = first + array.shape[2]
         if first < self._base or first > self._stop or array.shape[:2] != self._array.shape[:2]:
@@ -42,7 +43,7 @@ class Buffer:
         new = stop - self._stop
         if new > 0:
             self._make_room(stop - self._base)
-            self._array[:, :, self._stop - self._base : stop - self._base] = array[:, :, -new:]
+            _fill(self._array, self._stop - self._base, array[:, :, -new:])
             self._stop = stop
         return self._array[:, :, first - self._base : stop - self._base]
 
@@ -51,9 +52,32 @@ class Buffer:
         if count > there:
             wider = list(self._array.shape)
             wider[2] = max(count, 2 * there)
-            room = np.zeros(wider, self._array.dtype)
-            room[:, :, :there] = self._array
+            room = _room(wider, self._array)
+            _fill(room, 0, self._array)
             self._array = room
+
+
+def _copy(array: Any) -> Any:
+    """Return an array of its own where it lies."""
+    if isinstance(array, DeviceArray):
+        return DeviceArray(array.tensor.clone())
+    return np.array(array)
+
+
+def _room(shape: list[int], like: Any) -> Any:
+    """Return zeros where `like` lies."""
+    if isinstance(like, DeviceArray):
+        return DeviceArray(like.tensor.new_zeros(shape))
+    return np.zeros(shape, like.dtype)
+
+
+def _fill(room: Any, first: int, array: Any) -> None:
+    """Write rows into `room`, at positions from `first` on."""
+    at = slice(first, first + array.shape[2])
+    if isinstance(room, DeviceArray):
+        room.tensor[:, :, at] = array.tensor
+    else:
+        room[:, :, at] = array
 
 
 class Keeper:
@@ -85,12 +109,12 @@ class Keeper:
         kept.backend, kept.tensors = look.backend, None
         kept.problem = replace(
             p,
-            query=np.array(p.query),
+            query=_copy(p.query),
             key=key,
             value=kept_value,
             mask=self._overlay(p.mask),
             bias=self._overlay(p.bias),
-            sinks=None if p.sinks is None else np.array(p.sinks),
+            sinks=None if p.sinks is None else _copy(p.sinks),
         )
         return kept
 
@@ -98,10 +122,12 @@ class Keeper:
         """Return a copy; layers that share one share its copy."""
         if overlay is None:
             return None
-        at = overlay.array.__array_interface__["data"][0]
+        array: Any = overlay.array
+        there = isinstance(array, DeviceArray)
+        at = array.tensor.data_ptr() if there else array.__array_interface__["data"][0]
         known = self._overlays.get(at)
-        if known is None or known[1].shape != overlay.array.shape:
-            known = overlay.array, np.array(overlay.array)
+        if known is None or known[1].shape != array.shape:
+            known = array, _copy(array)
             self._overlays[at] = known
         return overlay._replace(array=known[1])
 

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from softlookup.arrays import BoolArray
+from softlookup.device import is_on_device
+from softlookup.integrations.resolving import Resolved, host_part_of, part_of, resolve
 
 _PAIRS = 2**22  # of a mask that are evaluated at once
 _ROWS = 1_024  # of a band with a mask of its own
@@ -125,24 +127,45 @@ class LazyMask:
         return max(1, min(_ROWS, _PAIRS // max(1, self.kv_len * self.batch)))
 
     @cached_property
+    def resolved(self) -> Resolved | None:
+        """What is known of it, where it lies on a GPU; found with one wait. None in memory."""
+        if not is_on_device(self):
+            return None
+        sizes, offset = (self.q_len, self.kv_len), self.start - self.key_start
+        return resolve(self._shown, sizes, offset, self.device, self._given.get("attention_mask"))
+
+    @cached_property
+    def _allowed(self) -> BoolArray | None:
+        """Which token positions may be seen, (batch, positions)."""
+        if self.resolved is not None:
+            return self.resolved.allowed
+        mask = self._given.get("attention_mask")
+        return None if mask is None else mask.bool().cpu().numpy()
+
+    @cached_property
     def sees(self) -> BoolArray | None:
         """Which keys hold a token that may be seen, (batch, kv_len); None where all do."""
-        mask = self._given.get("attention_mask")
-        if mask is None:
+        if self._allowed is None:
             return None
-        part = mask[:, self.key_start : self.key_start + self.kv_len].bool().cpu().numpy()
-        there = np.zeros((len(part), self.kv_len), bool)
-        there[:, : part.shape[1]] = part
+        there = host_part_of(self._allowed, self.key_start, self.kv_len)
         return None if there.all() else there
+
+    @cached_property
+    def _sees_there(self) -> Any:
+        """The same as a tensor where the mask lies, (batch, 1, 1, kv_len)."""
+        import torch
+
+        if self.sees is None:
+            return None
+        if self.resolved is None:
+            return torch.from_numpy(self.sees[:, None, None])
+        mask = self._given["attention_mask"]
+        return part_of(mask, self.key_start, self.kv_len)[:, None, None]
 
     @cached_property
     def padding(self) -> BoolArray | None:
         """Which token positions only fill up the batch, (batch, positions); None where none do."""
-        mask = self._given.get("attention_mask")
-        if mask is None:
-            return None
-        padding = ~mask.bool().cpu().numpy()
-        return padding if padding.any() else None
+        return None if self._allowed is None or self._allowed.all() else ~self._allowed
 
     @cached_property
     def dense(self) -> Any:
@@ -170,8 +193,13 @@ class LazyMask:
         """
         if self._theirs is None:
             return True
+        given = self._as_given() | {"mask_function": _needed}
+        if self.resolved is not None and self._allowed is not None:  # read in memory: no one waits
+            import torch
+
+            given |= {"attention_mask": torch.from_numpy(self._allowed), "device": "cpu"}
         try:
-            return self._theirs(**self._as_given() | {"mask_function": _needed}) is None
+            return self._theirs(**given) is None
         except _NeededError:
             return False
 
@@ -186,9 +214,7 @@ class LazyMask:
         """Return which keys some rows see, a tensor of bool (batch, 1, rows, keys)."""
         shown = self._shown(rows, keys)
         if self.sees is not None:
-            import torch
-
-            shown = shown & torch.from_numpy(self.sees[:, None, None, keys])
+            shown = shown & self._sees_there[..., keys]
         return shown.expand(self.batch, 1, rows.stop - rows.start, keys.stop - keys.start)
 
     def _shown(self, rows: slice, keys: slice) -> Any:
@@ -196,7 +222,7 @@ class LazyMask:
         import torch
 
         function = self._given["mask_function"]
-        batch, head = torch.arange(self.batch), torch.arange(1)
+        batch, head = (torch.arange(n, device=self._device) for n in (self.batch, 1))
         at = self._positions(self.start + rows.start, rows.stop - rows.start)
         of = self._positions(self.key_start + keys.start, keys.stop - keys.start)
         if not self._given.get("use_vmap"):
@@ -231,15 +257,36 @@ class LazyMask:
         if rule is not None:
             options |= rule
             if self.sees is not None:
-                options |= _padding_options(self.sees[:, :stop])
+                options |= self._padding_options(stop)
         return Sight(self.start, self.key_start, stop, options, not ahead, bands)
 
-    def _rule(self, offset: int) -> tuple[dict[str, Any] | None, int, bool]:
-        """Compare every pair with the rule that is suggested.
+    def _padding_options(self, stop: int) -> dict[str, Any]:
+        """Return the keys that are seen, as counts where they come first; there are some hidden."""
+        sees = np.asarray(self.sees)[:, :stop]
+        lens = sees.sum(axis=1)
+        if (sees == (np.arange(stop) < lens[:, None])).all():
+            return {"kv_lens": lens}
+        there = self._sees_there[..., :stop]
+        return {"mask": there.numpy() if self.resolved is None else there}
 
-        Returns the rule, None where it does not fit; how many keys any row sees, of those after the
-        last query; whether a row sees a key after its own position.
+    def _rule(self, offset: int) -> tuple[dict[str, Any] | None, int, bool]:
+        """Return the rule, None where none fits all pairs.
+
+        And how many keys any row sees, of those after the last query; whether a row sees a key
+        after its own position.
         """
+        left, right, fits, last, ahead = (self.resolved or self._compared(offset))[:5]
+        if not fits:
+            return None, last, ahead
+        rule: dict[str, Any] = {}
+        if right == 0:
+            rule["causal"], right = True, None
+        if left is not None or right is not None:
+            rule["window"] = (left, right)
+        return rule, last, ahead
+
+    def _compared(self, offset: int) -> tuple[int | None, int | None, bool, int, bool]:
+        """Compare every pair with the rule that is suggested; as the first five of `Resolved`."""
         import torch
 
         keys = torch.arange(self.kv_len)
@@ -258,14 +305,7 @@ class LazyMask:
                 fits = bool(shown.all() if ruled is None else (shown == ruled).all())
             if not ahead and not (fits and right == 0):
                 ahead = bool((shown & (keys > at)).any())
-        if not fits:
-            return None, last, ahead
-        rule: dict[str, Any] = {}
-        if right == 0:
-            rule["causal"], right = True, None
-        if left is not None or right is not None:
-            rule["window"] = (left, right)
-        return rule, last, ahead
+        return left, right, fits, last, ahead
 
     def _bands(self, width: int) -> Iterator[slice]:
         step = max(1, min(_ROWS, _PAIRS // max(1, width)))
@@ -333,13 +373,6 @@ def _ruled(keys: Any, at: Any, left: int | None, right: int | None) -> Any:
         return within
     after = keys >= at - left
     return after if within is None else within & after
-
-
-def _padding_options(sees: BoolArray) -> dict[str, Any]:
-    """Return the keys that are seen, as counts where they come first."""
-    lens = sees.sum(axis=1)
-    first = np.arange(sees.shape[1]) < lens[:, None]
-    return {"kv_lens": lens} if (sees == first).all() else {"mask": sees[:, None, None]}
 
 
 def _as_dense(given: Any) -> Any:

@@ -11,7 +11,7 @@ from softlookup.lookup import Lookup
 
 
 class MultiheadAttention(torch.nn.MultiheadAttention):  # type: ignore[misc]
-    """`torch.nn.MultiheadAttention`, computed by softlookup, for tensors on the CPU.
+    """`torch.nn.MultiheadAttention`, computed by softlookup, on the CPU and on GPUs.
 
     It is made from the same arguments, and its `state_dict` is torch's own: either loads what the
     other saved.

@@ -26,7 +26,7 @@ class Overlays(routing.Overlays):
     """Masks and biases of a pass, also as arrays; calls that share a tensor share the array."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(waits=True)  # it is copied into memory anyway
         self._arrays: dict[int, tuple[Any, Array]] = {}
 
     def arrays(self, *tensors: Any) -> dict[str, Array]:

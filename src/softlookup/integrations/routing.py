@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 from uuid import uuid4
 
+from softlookup.device import is_on_device
 from softlookup.errors import DtypeError, OptionError
 
 NAME = "softlookup"
@@ -107,9 +108,10 @@ def _as_autocast(*tensors: Any) -> list[Any]:
     """Return tensors as torch.autocast hands them to its own attention."""
     import torch
 
-    if not torch.is_autocast_enabled("cpu"):
+    kind = tensors[0].device.type
+    if not torch.is_autocast_enabled(kind):
         return list(tensors)
-    dtype = torch.get_autocast_dtype("cpu")
+    dtype = torch.get_autocast_dtype(kind)
     return [one if one is None or one.dtype == torch.float64 else one.to(dtype) for one in tensors]
 
 
@@ -143,9 +145,16 @@ def _sinks(others: Mapping[str, Any], heads: int) -> Any:
 
 
 class Overlays:
-    """Masks and biases over pairs, as `Lookup` takes them; calls that share a tensor share them."""
+    """Masks and biases over pairs, as `Lookup` takes them; calls that share a tensor share them.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    waits : bool, default False
+        Whether a GPU may be asked what a tensor on it holds.
+    """
+
+    def __init__(self, *, waits: bool = False) -> None:
+        self._waits = waits
         self._known: dict[tuple[int, ...], tuple[Any, dict[str, Any]]] = {}
 
     def of(self, *tensors: Any) -> dict[str, Any]:
@@ -160,7 +169,7 @@ class Overlays:
         place = tuple(id(one) for one in given)
         if place not in self._known:  # the tensors are kept, so that their ids stay their own
             found: dict[str, Any] = {}
-            for laid in map(_laid_over, given):
+            for laid in (_laid_over(one, waits=self._waits) for one in given):
                 for kind, one in laid.items():
                     both = found.get(kind)
                     found[kind] = (
@@ -174,10 +183,11 @@ class Overlays:
         self._known.clear()
 
 
-def _laid_over(tensor: Any) -> dict[str, Any]:
+def _laid_over(tensor: Any, *, waits: bool) -> dict[str, Any]:
     """Return bools as `mask`; numbers to be added as `bias`, and as `mask` what they hide.
 
-    The lowest number of a dtype stands for "hidden" in these models: it hides here.
+    The lowest number of a dtype stands for "hidden" in these models: it hides here. On a GPU, where
+    asking what there is would wait for it, it becomes -inf, which hides, too.
     """
     import torch
 
@@ -189,6 +199,8 @@ def _laid_over(tensor: Any) -> dict[str, Any]:
             f"pairs holds {tensor.dtype}. Write mask.bool()."
         )  # fmt: skip
     hidden = tensor.detach() <= torch.finfo(tensor.dtype).min
+    if is_on_device(tensor) and not waits:
+        return {"bias": tensor.masked_fill(hidden, -torch.inf)}
     found = {}
     if hidden.any():
         found["mask"] = ~hidden

@@ -9,7 +9,6 @@ import functools
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from types import FrameType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,40 +16,17 @@ import numpy as np
 from softlookup.arrays import BoolArray, IntArray
 from softlookup.errors import OptionError
 from softlookup.inspection import Inspection
+from softlookup.integrations.carrying import Carried, Hold
 from softlookup.integrations.following import call_at_work, followed, stack_of
+from softlookup.integrations.frames import Frame, as_ids, frame_of
 from softlookup.integrations.generation import check_generation, no_batching
 from softlookup.integrations.keeping import Apart
-from softlookup.integrations.masks import LazyMask
 from softlookup.integrations.places import Place, Places, name_parts
 from softlookup.integrations.routing import routed_modules
+from softlookup.integrations.sending import Numbers
 from softlookup.lookup import Lookup
 from softlookup.watched import Glance, Watched
 from softlookup.watched.shares import Shares
-
-
-class Frame(NamedTuple):
-    """A model at work, or a model in it.
-
-    Attributes
-    ----------
-    module : Module
-    side : str
-        "encoder" or "decoder" of a model that has both, else "".
-    start : int
-        The token position of its first token.
-    padding : ndarray of bool of shape (batch, positions) or None
-        Which token positions only fill up the batch.
-    ids : ndarray of int64 of shape (batch, tokens) or None
-    at : frame or None
-        Python's own, which stands on its thread's stack for as long as the model works.
-    """
-
-    module: Any
-    side: str
-    start: int
-    padding: BoolArray | None
-    ids: IntArray | None
-    at: FrameType | None
 
 
 class Shown(NamedTuple):
@@ -60,6 +36,7 @@ class Shown(NamedTuple):
     ----------
     place : Place
     found : Inspection or Apart
+        Of arrays in memory, or of what is carried.
     heads, kv_heads, start, key_start, look, padding, row_padding, causal, from_rows, keys, shares
         As in `Glance`.
     """
@@ -73,10 +50,10 @@ class Shown(NamedTuple):
     look: Lookup | None
     padding: BoolArray | None
     row_padding: BoolArray | None
-    causal: bool
+    causal: bool | Carried
     from_rows: BoolArray | None
     keys: int
-    shares: Shares
+    shares: Shares | Carried
 
     def glance(self, run: int) -> Glance:
         """Return it as part of a run."""
@@ -95,6 +72,8 @@ class Runs:
     model : transformers.PreTrainedModel
     watched : Watched
         What is fed.
+    hold : Hold
+        What is kept of it on a GPU.
     begun : callable
         Called where another text may begin.
     passed : callable
@@ -116,12 +95,13 @@ class Runs:
         self,
         model: Any,
         watched: Watched,
+        hold: Hold,
         *,
         begun: Callable[[], None],
         passed: Callable[[str], None],
         ended: Callable[[], None],
     ) -> None:
-        self._model, self._watched = model, watched
+        self._model, self._watched, self._hold = model, watched, hold
         self._begun, self._passed, self._ended = begun, passed, ended
         self.paths = {id(module): path for path, module in model.named_modules()}
         self._sides = _sides(model)
@@ -134,7 +114,7 @@ class Runs:
         self._thread: int | None = None  # in which the model works, or generates
         self._places = Places(self.paths)
         self._pending: list[Shown] = []
-        self._ids: list[tuple[str, int, IntArray]] = []
+        self._ids: list[tuple[str, int, Numbers]] = []
         self._run: int | None = None  # of the pass, or of generate(), that goes on
         self._count = 0
         self._ends: dict[str, int] = {}
@@ -145,6 +125,17 @@ class Runs:
     def frame(self) -> Frame | None:
         """The innermost model at work."""
         return self._frames[-1] if self._frames else None
+
+    @property
+    def ids(self) -> IntArray | None:
+        """Token ids of the text at work from its first token on; None where they are not known."""
+        frame = next((one for one in reversed(self._frames) if one.ids is not None), None)
+        if frame is None or frame.ids is None or not frame.start:
+            return None if frame is None else frame.ids
+        before = None if self._run is None else self._watched.ids(self._run, frame.side)
+        if before is None or len(before) != len(frame.ids) or before.shape[1] < frame.start:
+            return None
+        return np.concatenate([before[:, : frame.start], frame.ids], axis=1)
 
     @property
     def count(self) -> int:
@@ -206,22 +197,14 @@ class Runs:
             )  # fmt: skip
         self._thread = threading.get_ident()
 
-    def _forget_pass(self) -> tuple[list[Shown], list[tuple[str, int, IntArray]]]:
+    def _forget_pass(self) -> tuple[list[Shown], list[tuple[str, int, Numbers]]]:
         """Return what came since the pass began, and keep nothing of it."""
         pending, ids = self._pending, self._ids
         self._pending, self._ids, self._places = [], [], Places(self.paths)
         return pending, ids
 
     def _enter(self, module: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-        known = kwargs.get("input_ids", next(iter(args), None))
-        frame = Frame(
-            module,
-            self._sides.get(id(module), ""),
-            _tokens_before(args, kwargs),
-            _padding(kwargs.get("attention_mask")),
-            _as_ids(known),
-            call_at_work(),
-        )
+        frame = frame_of(module, self._sides.get(id(module), ""), args, kwargs, call_at_work())
         with self._lock:
             self._claim()
             outermost = not self._frames
@@ -230,8 +213,8 @@ class Runs:
                 self.passes += 1
                 if not (self._generating and frame.start):
                     self._begun()
-            if frame.ids is not None and (frame.side if self._sides else outermost):
-                self._ids.append((frame.side, frame.start, frame.ids))
+            if frame.tokens is not None and (frame.side if self._sides else outermost):
+                self._ids.append((frame.side, frame.start, frame.tokens))
 
     def _leave(self, module: Any, _: Any, result: Any) -> None:
         with self._lock:
@@ -251,13 +234,14 @@ class Runs:
             if not self._generating and frame.side != "encoder":
                 self._ended()
 
-    def _take_in(self, pending: list[Shown], ids: list[tuple[str, int, IntArray]]) -> None:
+    def _take_in(self, pending: list[Shown], ids: list[tuple[str, int, Numbers]]) -> None:
         """Hand on what a pass showed."""
         self.finished += 1
         run = self._begin(pending)
         parts = name_parts([*self._seeded, *self.seen])
         for side, start, some in ids:
-            self._watched.add_ids(run, side, start, some)
+            self._watched.add_ids(run, side, start, some.array)
+        self._hold.pack(pending)
         for shown in pending:
             place, glance = shown.place, shown.glance(run)
             self._check_end(place, glance)
@@ -313,14 +297,15 @@ class Runs:
 
     def _add_result(self, result: Any, first: int) -> None:
         """Take in the whole text: its last token was read by no step."""
-        ids = _as_ids(getattr(result, "sequences", result))
+        ids = as_ids(getattr(result, "sequences", result))
         ends = [
             end for path, end in self._ends.items()
             if not self._sides or any(p.path == path and _decodes(p) for p in self.seen)
         ]  # fmt: skip
-        if ids is None or self._count != first + 1 or ids.shape[1] != max(ends, default=-2) + 1:
+        most = max(ends, default=-2) + 1
+        if ids is None or self._count != first + 1 or ids.array.shape[1] != most:
             return
-        self._watched.add_ids(first, "decoder" if self._sides else "", 0, ids)
+        self._watched.add_ids(first, "decoder" if self._sides else "", 0, ids.array)
 
 
 def _decodes(place: Place) -> bool:
@@ -348,34 +333,3 @@ def _attention_places(paths: Mapping[int, str], model: Any) -> list[Place]:
         if "Attention" in type(module).__name__
         and any(part.isdecimal() for part in paths[id(module)].split("."))
     ]
-
-
-def _tokens_before(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> int:
-    """Return how many tokens a cache holds already."""
-    from transformers.cache_utils import Cache
-
-    for given in (*args, *kwargs.values()):
-        if isinstance(given, Cache):
-            return int(given.get_seq_length())
-    return 0
-
-
-def _padding(mask: Any) -> BoolArray | None:
-    """Return which positions a model's mask over tokens hides, where it is one."""
-    import torch
-
-    mask = next(iter(mask.values()), None) if isinstance(mask, dict) else mask
-    if isinstance(mask, LazyMask):
-        return mask.padding
-    if not isinstance(mask, torch.Tensor) or mask.ndim != 2:
-        return None
-    padding: BoolArray = ~mask.bool().cpu().numpy()
-    return padding if padding.any() else None
-
-
-def _as_ids(given: Any) -> IntArray | None:
-    import torch
-
-    if not isinstance(given, torch.Tensor) or given.ndim != 2 or given.is_floating_point():
-        return None
-    return np.array(given.cpu().numpy(), np.int64)

@@ -10,17 +10,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from softlookup.arrays import Array, BoolArray
+from softlookup.arrays import MEMORY, Array, BoolArray
+from softlookup.device import is_on_device
 from softlookup.errors import OptionError, ShapeError
 from softlookup.inspection import Inspection
 from softlookup.integrations.keeping import Apart, set_apart
 from softlookup.integrations.masks import LazyMask, Sight
 from softlookup.integrations.routing import Call, Overlays
+from softlookup.integrations.sending import send
 from softlookup.lookup import Lookup
 from softlookup.problem import pick
-from softlookup.tensors import tensor_of
+from softlookup.tensors import is_tensor, tensor_of
 
 _NO_GROUP = -1
+ON_A_GPU = "cuda"  # the backend there, with facts and without: looking changes no bit
 
 
 class Asked(NamedTuple):
@@ -38,6 +41,8 @@ class Asked(NamedTuple):
         Token positions, as `inspect` takes rows.
     groups : ndarray of int or None
         A label for each token position of the input, (positions,) or (batch, positions).
+    repeats : bool
+        Whether what earlier occurrences of a row's token get is told.
     """
 
     plain: Mapping[str, Any]
@@ -45,6 +50,7 @@ class Asked(NamedTuple):
     distance: bool
     from_rows: Any
     groups: Array | None
+    repeats: bool = False
 
     def of(
         self,
@@ -123,9 +129,9 @@ class Seen(NamedTuple):
     rows : slice
         Which of the call's rows.
     found : Inspection or Apart
-        In NumPy, without the answer.
+        In NumPy, or tensors on the model's GPU; without the answer.
     look : Lookup
-        Over these rows of the watched heads, in NumPy, on the model's own memory.
+        Over these rows of the watched heads, on the model's own memory.
     asked : dict
         What was asked of it.
     lse : ndarray of shape (batch, heads, rows)
@@ -178,12 +184,24 @@ def _sight_of_tensors(call: Call, start: int, overlays: Overlays, *, cross: bool
     options: dict[str, Any] = {} if cross else {"q_offset": offset}
     laid = overlays.of(call.mask, call.bias)
     options |= {name: one[..., :stop] for name, one in laid.items()}
-    causal = call.causal or (not cross and offset >= stop - 1)
+    causal: Any = call.causal or (not cross and offset >= stop - 1)
     if call.causal:
         options["causal"] = True
-    elif not cross and not causal and "mask" in laid:
-        causal = not bool(laid["mask"].triu(offset + 1).any())
+    elif not cross and not causal and laid:
+        causal = _never_ahead(laid, offset)
     return Sight(start, key_start, stop, options, causal)
+
+
+def _never_ahead(laid: Mapping[str, Any], offset: int) -> Any:
+    """Return whether no row sees a key after its own position: on a GPU as a tensor there."""
+    mask = laid.get("mask")
+    if not is_on_device(next(iter(laid.values()))):
+        return mask is not None and not bool(mask.triu(offset + 1).any())
+    shown: Any = mask
+    if "bias" in laid:
+        shown = ~laid["bias"].detach().isneginf()
+        shown = shown if mask is None else shown & mask
+    return ~shown.triu(offset + 1).any()
 
 
 def _as_tensor(mask: Any) -> Any:
@@ -195,10 +213,11 @@ def parts_of(
 ) -> Iterator[tuple[slice, Lookup]]:
     """Return the lookups that a call is made of: one, or one for each band of its rows."""
     batch = max(int(call.query.shape[0]), int(call.key.shape[0]))
-    chosen: Any = slice(None) if heads is None else list(heads)
+    chosen: Any = slice(None)
     theirs: Any = slice(None)
     if heads is not None:
-        theirs = kv_heads_of(chosen, int(call.query.shape[1]) // int(call.key.shape[1]))
+        theirs = kv_heads_of(heads, int(call.query.shape[1]) // int(call.key.shape[1]))
+        chosen, theirs = (_index(some, call.query) for some in (heads, theirs))
     query = call.query.expand(batch, -1, -1, -1)[:, chosen]
     key = call.key.expand(batch, -1, -1, -1)[:, theirs, : sight.stop]
     blend = call.value.expand(batch, -1, -1, -1)[:, theirs, : sight.stop] if value else None
@@ -213,8 +232,14 @@ def parts_of(
                 softcap=call.softcap,
                 sinks=None if call.sinks is None else call.sinks[chosen],
                 **{name: of_heads(laid, chosen) for name, laid in options.items()},
+                backend=ON_A_GPU if is_on_device(query) else "auto",
             ),
         )
+
+
+def _index(heads: Sequence[int], like: Any) -> Any:
+    """Return what chooses heads of a tensor; on a GPU a tensor there, which waits for nothing."""
+    return send(np.array(heads), like.device) if is_on_device(like) else list(heads)
 
 
 def of_heads(laid: Any, heads: Any) -> Any:
@@ -246,7 +271,7 @@ def answer_and_facts(call: Call, sight: Sight, asked: Mapping[str, Any]) -> tupl
     outs, seen = [], []
     for rows, look in parts_of(call, sight):
         out, one = _inspect(rows, look, asked)
-        outs.append(tensor_of(out))
+        outs.append(out if is_tensor(out) else tensor_of(out))
         seen.append(one)
     return outs[0] if len(outs) == 1 else torch.cat(outs, dim=2), seen
 
@@ -274,6 +299,9 @@ def _inspect(rows: slice, look: Lookup, asked: Mapping[str, Any]) -> tuple[Any, 
     own = dict(asked)
     if own.get("from_rows") is not None:
         own["from_rows"] = own["from_rows"][..., rows]
+    if look.problem.place != MEMORY:  # it stays there
+        found = look.inspect(**own)
+        return found.out, Seen(rows, replace(found, out=None), look, own, found.lse)
     plain = look.in_numpy()
     found = plain.inspect(**own)
     apart = set_apart(replace(found, out=None))

@@ -91,19 +91,27 @@ def spelling_of(tokenizer: Any) -> tuple[str, Callable[[str], str]]:
 
 def texts_of(tokenizer: Any, ids: Sequence[int]) -> tuple[str, ...]:
     """Return the readable text of each token; special and added tokens as they are."""
+    return speller(tokenizer)(ids)
+
+
+def speller(tokenizer: Any) -> Callable[[Sequence[int]], tuple[str, ...]]:
+    """Return what does so for many texts: a large tokenizer is slow to tell its kind."""
     _, as_text = spelling_of(tokenizer)
     added = set(tokenizer.added_tokens_decoder) | set(tokenizer.all_special_ids)
-    texts = []
-    for i, token in zip(ids, tokenizer.convert_ids_to_tokens(list(ids)), strict=True):
+
+    def text_of(i: int, token: str | None) -> str:
         if token is None:  # an id beyond the vocabulary, as in padded embeddings
-            texts.append(f"<{i}>")
-        elif i in added:
-            texts.append(str(token))
-        elif token.endswith(_END_OF_WORD):
-            texts.append(as_text(token.removesuffix(_END_OF_WORD)) + " ")
-        else:
-            texts.append(as_text(token))
-    return tuple(texts)
+            return f"<{i}>"
+        if i in added:
+            return str(token)
+        if token.endswith(_END_OF_WORD):
+            return as_text(token.removesuffix(_END_OF_WORD)) + " "
+        return as_text(token)
+
+    def spell(ids: Sequence[int]) -> tuple[str, ...]:
+        return tuple(map(text_of, ids, tokenizer.convert_ids_to_tokens(list(ids))))
+
+    return spell
 
 
 def words_of(

@@ -41,7 +41,7 @@ def scaled_dot_product_attention(  # noqa: PLR0917 (torch's own signature)
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Any:
-    """Do what `torch.nn.functional.scaled_dot_product_attention` does, for tensors on the CPU.
+    """Do what `torch.nn.functional.scaled_dot_product_attention` does, on the CPU and on GPUs.
 
     Parameters
     ----------

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, NamedTuple
 
+from softlookup.device import is_on_device
 from softlookup.errors import OptionError
 from softlookup.integrations import seeing
 from softlookup.integrations.admission import (
@@ -14,6 +15,7 @@ from softlookup.integrations.admission import (
     check_paths,
     unrouted,
 )
+from softlookup.integrations.carrying import Hold
 from softlookup.integrations.keeping import Keeper
 from softlookup.integrations.masks import LazyMask
 from softlookup.integrations.moment import Moment
@@ -88,7 +90,15 @@ class Watcher:
         self._asked, self._chosen, self._own, self._progress = asked, chosen, own, progress
         self._keeper = Keeper() if keep else None
         self._overlays = Overlays()  # of a pass
-        self._runs = Runs(model, watched, begun=self._begun, passed=self._passed, ended=self._ended)
+        self._hold = Hold()
+        self._runs = Runs(
+            model,
+            watched,
+            self._hold,
+            begun=self._begun,
+            passed=self._passed,
+            ended=self._ended,
+        )
         self._before: Mapping[int, str | None] = {}
         self._sinks = False
         self._reach = 0  # the token position after the last row of a run
@@ -150,7 +160,10 @@ class Watcher:
         earlier = given.get("attention_mask")
         if isinstance(earlier, LazyMask):  # generate() makes the masks of static caches beforehand
             return earlier
-        return LazyMask(given, self._their_mask(given.get("config")))
+        made = LazyMask(given, self._their_mask(given.get("config")))
+        if is_on_device(made) and not is_compiling():  # now, so that no layer asks what it says
+            _ = made.sight, self._own and made.own
+        return made
 
     def answer(  # noqa: PLR0917 (the library's signature)
         self,
@@ -245,11 +258,14 @@ class Watcher:
         group = now.every // int(now.call.key.shape[1])
         padding, row_padding = now.padding, now.row_padding
         self._sinks |= now.call.sinks is not None
+        ids = self._runs.ids if self._asked is not None and self._asked.repeats else None
         for one in seen:
+            shares = now.shares(one, ids)
+            found, shares, causal = self._hold.take_call(one.found, shares, now.sight.causal)
             self._runs.add(
                 Shown(
                     now.place,
-                    one.found,
+                    found,
                     heads=tuple(heads),
                     kv_heads=tuple(head // group for head in heads),
                     start=now.sight.start + one.rows.start,
@@ -257,10 +273,10 @@ class Watcher:
                     look=self._kept(now, one),
                     padding=padding,
                     row_padding=None if row_padding is None else row_padding[:, one.rows],
-                    causal=now.sight.causal,
+                    causal=causal,
                     from_rows=one.asked.get("from_rows"),
                     keys=now.sight.stop,
-                    shares=now.shares(one),
+                    shares=shares,
                 )
             )
         if self._progress is not None:

@@ -35,6 +35,7 @@ def watch(
     sink: bool = False,
     max_score: bool = False,
     distance: bool = False,
+    repeats: bool = False,
     groups: Any = None,
     from_rows: Any = None,
     facts: bool | None = True,
@@ -54,12 +55,15 @@ def watch(
     Parameters
     ----------
     model : transformers.PreTrainedModel
-        In evaluation mode, on the CPU. Any that sends its attention through
+        In evaluation mode, on the CPU or on one GPU. Any that sends its attention through
         ``AttentionInterface``: BERT, GPT-2, Llama, Mistral, Gemma, T5, Whisper, ViT and many more;
         others are refused by name.
     top, entropy, received, sink, max_score, distance
         What is looked at, as in `Lookup.inspect`; None or False leaves it out. `sink` is asked of
         the layers that have learned sinks, `distance` where queries and keys are of one text.
+    repeats : bool, default False
+        Also what the tokens after earlier occurrences of a row's token get, and those occurrences:
+        the summary's `induction` and `duplicate`. Needs token ids; padding in them reads nothing.
     groups : integers of shape (tokens,) or (batch, tokens), optional
         A label 0 ... 255 for each token position of the input, negative for none: each row's share
         per label. ``generate()`` takes more of them, for the tokens that it writes, which have none
@@ -118,6 +122,7 @@ def watch(
         "max_score": max_score,
         "sink": sink,
         "distance": distance,
+        "repeats": repeats,
     }
     asked = _as_asked(flags, top, groups, from_rows)
     watched = Watched(
@@ -159,22 +164,32 @@ def _as_asked(flags: dict[str, Any], top: Any, groups: Any, from_rows: Any) -> A
             "top",
             f"must be an integer from 1, which counts keys, or None; got {top!r}. E.g. top=8.",
         )
-    sink, distance = checked.pop("sink"), checked.pop("distance")
+    sink, distance, repeats = (checked.pop(name) for name in ("sink", "distance", "repeats"))
     return Asked(
         {"top": count, **checked},
         sink,
         distance,
         _as_rows(from_rows),
         None if groups is None else _as_labels(groups),
+        repeats,
     )
 
 
 def _check_device(model: Any) -> None:
-    for one in model.parameters():
-        if one.device.type != "cpu":
+    name, places = (
+        type(model).__name__,
+        dict.fromkeys(str(one.device) for one in model.parameters()),
+    )
+    if len(places) > 1:
+        raise OptionError(
+            "model", f"must lie on one device to be watched; {name} lies on {' and '.join(places)}."
+            " Load it without device_map, or record it with capture()."
+        )  # fmt: skip
+    for place in places:
+        if place.partition(":")[0] not in {"cpu", "cuda"}:
             raise OptionError(
-                "model", f"must lie on the CPU to be watched; {type(model).__name__} lies on "
-                f'{one.device}. Call model.to("cpu"), or record it with capture().'
+                "model", f"must lie on the CPU or on a GPU of CUDA to be watched; {name} lies on "
+                f'{place}. Call model.to("cpu"), or record it with capture().'
             )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ from softlookup.viewer.view import View, announce
 from softlookup.watched import Watched
 
 if TYPE_CHECKING:
+    from softlookup.surveys.reading import Survey
     from softlookup.viewer.widget import Widget
 
 __all__ = ["Frame", "Session", "View", "export_html", "item_of", "open_view", "show"]
@@ -164,9 +165,18 @@ def export_html(
     return prepare(replace(item, load=lambda: part), largest=largest).write(file)
 
 
-def open_view(first: Item, port: int | None = None, open_browser: bool | None = None) -> View:
-    """Serve `first`, print the link, and open it; the options are those of :func:`show`."""
-    view = View(Session(first), port)
+def open_view(
+    first: Item,
+    port: int | None = None,
+    open_browser: bool | None = None,
+    *,
+    survey: "Survey | None" = None,
+) -> View:
+    """Serve `first`, print the link, and open it; the options are those of :func:`show`.
+
+    With `survey` the page shows its heads, and `first` is not seen.
+    """
+    view = View(Session(first, survey), port)
     print(announce(view), flush=True)
     if has_display(os.environ, sys.platform) if open_browser is None else open_browser:
         view.open_browser()

@@ -15,6 +15,7 @@ from softlookup.lookup import Lookup
 from softlookup.viewer import blocks
 from softlookup.viewer.information import computed_by
 from softlookup.viewer.opened import Place
+from softlookup.watched.cells import sees_at
 
 
 class Reading(NamedTuple):
@@ -27,6 +28,8 @@ class Reading(NamedTuple):
     entropy, sink, previous, distance : ndarray of shape (rows,) or None
         In nats; the sink's share; the weight of the key one position before; the mean distance
         ``sum_j weights[i, j] * abs(i + q_offset - j)``. None where there is none, or not asked.
+    paired : ndarray of bool of shape (rows,) or None
+        Whether a row sees the key one position before.
     shares : ndarray of shape (rows, groups)
         What a row reads of the keys of each label.
     backend : str
@@ -37,6 +40,7 @@ class Reading(NamedTuple):
     sink: Array | None
     previous: Array | None
     distance: Array | None
+    paired: BoolArray | None
     shares: Array
     backend: str
 
@@ -70,8 +74,9 @@ def read(look: Lookup, rows: slice, labels: IntArray, *, distance: bool = False)
         asked = copy(part)
         asked.problem = replace(part.problem, value=_outside(part, square))
     facts = asked.inspect(entropy=True, groups=labels, sink=part.problem.sinks is not None)
-    previous = far = None
+    previous = far = paired = None
     if square is not None:
+        paired = _sees_before(part, square)
         near = _near(part, square, facts.lse)  # (rows, keys of the square)
         previous = _before(near, square)
         if facts.out is not None:
@@ -79,7 +84,7 @@ def read(look: Lookup, rows: slice, labels: IntArray, *, distance: bool = False)
             far = facts.out[:, 0] + centred * facts.out[:, 1].astype(np.float64)
             far = far + _within(near, square)
     shares = np.zeros((part.problem.q_len, 0)) if facts.groups is None else facts.groups
-    return Reading(blocks.counts(part), facts.entropy, facts.sink, previous, far, shares,
+    return Reading(blocks.counts(part), facts.entropy, facts.sink, previous, far, paired, shares,
                    computed_by(facts.backend, look))  # fmt: skip
 
 
@@ -141,6 +146,13 @@ def _before(near: Array, square: _Square) -> Array:
     return found
 
 
+def _sees_before(part: Lookup, square: _Square) -> BoolArray:
+    """Return whether each row sees the key one position before."""
+    rows = np.arange(part.problem.q_len)
+    seen: BoolArray = sees_at(part.problem, rows, square.position[None] - 1)[0, 0]
+    return seen
+
+
 def _within(near: Array, square: _Square) -> Array:
     """Return what the keys of the square add to each row's mean distance."""
     keys = np.arange(square.keys.start, square.keys.stop) - square.centre
@@ -154,7 +166,8 @@ class Means:
     """Means over the rows of one head, added block by block.
 
     Padding reads nothing. Entropy, sink and distance are means over the rows that see a key,
-    shares over those that see several: one visible key leaves no choice.
+    shares over those that see several: one visible key leaves no choice; `previous` over those of
+    them that see the key before.
 
     Parameters
     ----------
@@ -167,7 +180,7 @@ class Means:
         self._real: BoolArray = blocks.real(place.queries)
         self._paired = place.queries == place.keys  # else the key before is none of the text's
         self._sums: dict[str, Array | None] = {}
-        self._seeing = self._choosing = 0
+        self._seeing = self._choosing = self._pairs = 0
 
     def add(self, rows: slice, reading: Reading) -> None:
         """Count some rows."""
@@ -178,8 +191,10 @@ class Means:
         self.backend = reading.backend
         for name in ("entropy", "sink", "distance"):
             self._add(name, getattr(reading, name), seeing)
-        for name in ("previous", "shares"):
-            self._add(name, getattr(reading, name), choosing)
+        self._add("shares", reading.shares, choosing)
+        if reading.paired is not None:
+            self._pairs += int((choosing & reading.paired).sum())
+            self._add("previous", reading.previous, choosing & reading.paired)
 
     def _add(self, name: str, numbers: Array | None, chosen: BoolArray) -> None:
         if numbers is None:
@@ -206,8 +221,8 @@ class Means:
         return [float(share) for share in found]
 
     def previous(self) -> float | None:
-        """Return the mean weight of the key before; None where it is none of the same text."""
+        """Return the mean weight of the key before; None where none is seen of the same text."""
         total = self._sums.get("previous")
-        if total is None or not (self._paired and self._choosing):
+        if total is None or not (self._paired and self._pairs):
             return None
-        return float(total / self._choosing)
+        return float(total / self._pairs)

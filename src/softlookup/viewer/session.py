@@ -39,11 +39,16 @@ stops when the page does. These ops choose a head by ``capture, layer, batch, he
     The profile of ``queries`` (entropy) or ``keys`` (received): ``axis, start, stop, buckets,
     unit``, and float32: the largest, the smallest and the mean of each bucket, NaN where nothing is
     known.
+
+A view that shows a survey is told "survey" among its modes, and asks one thing:
+
+``survey``
+    The heads of all texts, and how their numbers are spread; see `surveyed`.
 """
 
 from collections.abc import Callable, Generator, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -52,7 +57,16 @@ from softlookup.captures import Capture
 from softlookup.errors import SoftlookupError, ViewError
 from softlookup.shelf import Item, given, shelf_of
 from softlookup.tracing import to_json
-from softlookup.viewer import arguments, heads, maps, profiles, rectangles, summaries, thumbnails
+from softlookup.viewer import (
+    arguments,
+    heads,
+    maps,
+    profiles,
+    rectangles,
+    summaries,
+    surveyed,
+    thumbnails,
+)
 from softlookup.viewer.arguments import Arguments
 from softlookup.viewer.information import (
     LEDGER_KEYS,
@@ -64,6 +78,9 @@ from softlookup.viewer.information import (
 from softlookup.viewer.kept import Kept, Meanwhile, Shelved, Taking
 from softlookup.viewer.opened import Opened, place_of
 from softlookup.viewer.turns import Turns
+
+if TYPE_CHECKING:
+    from softlookup.surveys.reading import Survey
 
 MOST_KEYS = 256  # columns of one record
 MOST_CELLS = 64  # rows, and keys, of one rectangle of weights in JSON
@@ -86,9 +103,12 @@ class Session:
     ----------
     first : Item or Capture
         What is shown first; what comes with the package stands beside it.
+    survey : Survey, optional
+        What the page shows instead.
     """
 
-    def __init__(self, first: Item | Capture) -> None:
+    def __init__(self, first: Item | Capture, survey: "Survey | None" = None) -> None:
+        self.survey = survey
         self.shelf = shelf_of(given(first, "lookup") if isinstance(first, Capture) else first)
         self.kept = Shelved()
         self.summaries = summaries.Summaries()
@@ -157,7 +177,16 @@ def _of_head(
 
 
 def _info(session: Session, args: Arguments) -> Json:
-    return information(_opened(session, args), session.shelf)
+    found = information(_opened(session, args), session.shelf)
+    if session.survey is not None:
+        found["modes"] = [*found["modes"], "survey"]
+    return found
+
+
+def _survey(session: Session, _: Arguments) -> tuple[Json, bytes]:
+    if session.survey is None:
+        raise ViewError("survey", "is not open here. Open one with softlookup heads OUT/.")
+    return surveyed.told(session.survey)
 
 
 def _arrays(opened: Opened, args: Arguments) -> Json:
@@ -245,6 +274,7 @@ OPERATIONS: Mapping[str, Operation] = MappingProxyType(
         "profile": _of_head(profiles.progress, "work"),
         "strip": _of_head(profiles.strip, "axis", "span", "buckets"),
         "head": Operation(_summary, ("capture", *_HEAD, "work")),
+        "survey": Operation(_survey),
         "lesson": Operation(_lesson),
         "exercise": Operation(_exercise, ("skill", "seed")),
         "check": Operation(_check, ("skill", "seed", "answer")),

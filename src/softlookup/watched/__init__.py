@@ -3,8 +3,8 @@
 from softlookup.watched.glance import Glance
 from softlookup.watched.layer import LayerSeen
 from softlookup.watched.listing import Listing
+from softlookup.watched.recorded import watch_capture
 from softlookup.watched.row import RowSeen
-from softlookup.watched.survey import survey
 from softlookup.watched.watched import Watched
 
-__all__ = ["Glance", "LayerSeen", "Listing", "RowSeen", "Watched", "survey"]
+__all__ = ["Glance", "LayerSeen", "Listing", "RowSeen", "Watched", "watch_capture"]

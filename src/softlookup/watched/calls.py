@@ -1,5 +1,6 @@
 """Calls: all attention calls of one layer in one run, joined when they are read."""
 
+import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +9,16 @@ import numpy as np
 from softlookup.arrays import Array
 from softlookup.errors import ShapeError
 from softlookup.tokens import listed
-from softlookup.watched.glance import Glance, Piece, join, piece_of
+from softlookup.watched.glance import (
+    Glance,
+    Piece,
+    check_shape,
+    count_keys,
+    facts_of,
+    join,
+    piece_of,
+)
+from softlookup.watched.shares import Shares
 
 if TYPE_CHECKING:
     from softlookup.lookup import Lookup
@@ -34,13 +44,15 @@ class Calls:
     def __init__(self, path: str, number: int, part: str, first: Glance) -> None:
         self.path, self.number, self.part = path, number, part
         self.run, self.heads, self.kv_heads = first.run, first.heads, first.kv_heads
-        self.causal = first.causal
         self.looks: list[tuple[int, int, Lookup]] = []
-        self.shares = first.shares  # of all calls; None where one does not say
-        self._pieces = [piece_of(first)]
+        self._causal = True
+        self._shares: Shares | None = None  # of all calls; None where one does not say
+        self._pieces: list[Piece] = []
         self._sums: Sums | None = None  # from the second call on
-        self._like = _likeness(first, self._pieces[0])
-        self._keep(first)
+        self._like = _likeness(first)
+        self._waiting: list[Glance] = []  # their arrays lie elsewhere
+        self._lock = threading.RLock()  # it may be read while the model works
+        self._take(first)
 
     def add(self, glance: Glance) -> None:
         """Take in one more call; nothing is joined yet.
@@ -50,26 +62,58 @@ class Calls:
         ShapeError
             Where it has other heads or another batch than the calls before it.
         """
-        piece = piece_of(glance)
-        like = _likeness(glance, piece)
+        like = _likeness(glance)
         if like != self._like:
             raise ShapeError(
                 "glance", f"must be like the calls of {listed(self.path)} before it, "
                 f"{_described(self._like)}; got {_described(like)}. Number the runs apart."
             )  # fmt: skip
-        self.causal = self.causal and glance.causal
-        before, shares = self.shares, glance.shares
-        self.shares = None if before is None or shares is None else before.and_(shares)
+        self._take(glance)
+
+    def _take(self, glance: Glance) -> None:
+        if glance.look is not None:
+            self.looks.append((glance.start, glance.key_start, glance.look))
+        with self._lock:
+            self._waiting.append(glance._replace(look=None, keys=count_keys(glance)))
+        if not glance.elsewhere:
+            self._read()
+
+    def _read(self) -> None:
+        """Take in what waits, now that it is asked for, or lies here."""
+        with self._lock:
+            waiting, self._waiting = self._waiting, []
+            for glance in waiting:
+                self._read_one(glance.brought() if glance.elsewhere else glance)
+
+    def _read_one(self, glance: Glance) -> None:
+        piece, first = piece_of(glance), not self._pieces
+        before, shares = self._shares, glance.shares
+        if shares is not None and not isinstance(shares, Shares):
+            raise TypeError("what is read lies in memory")
+        self._causal = self._causal and bool(glance.causal)
+        if not first:
+            shares = None if before is None or shares is None else before.and_(shares)
+        self._shares = shares
+        if first:
+            self._pieces = [piece]
+            return
         if self._sums is None:
             self._sums = Sums(self._pieces[0])
             self._pieces[0] = replace(self._pieces[0], received=None, padding=None)
         self._sums.add(piece)
         self._pieces.append(replace(piece, received=None, padding=None))
-        self._keep(glance)
 
-    def _keep(self, glance: Glance) -> None:
-        if glance.look is not None:
-            self.looks.append((glance.start, glance.key_start, glance.look))
+    @property
+    def causal(self) -> bool:
+        """Whether no row of any call sees a key after its own position."""
+        self._read()
+        return self._causal
+
+    @property
+    def shares(self) -> Shares | None:
+        """What the first and the previous token get, over all calls; None where one is silent."""
+        self._read()
+        return self._shares
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -78,6 +122,7 @@ class Calls:
 
     def joined(self) -> Piece:
         """Return all calls as one; what they were joined from is let go."""
+        self._read()
         if len(self._pieces) > 1:
             self._pieces[:] = [join(self._pieces)]
         whole = self._pieces[0]
@@ -133,10 +178,18 @@ class Sums:
         return replace(whole, received=received, padding=padding)
 
 
-def _likeness(glance: Glance, piece: Piece) -> Likeness:
-    """Return what all calls of a layer have in common: batch, heads, facts and their dtype."""
-    lse, received = piece.facts["lse"], piece.received is not None
-    return len(lse), glance.heads, frozenset(piece.facts), received, lse.dtype
+def _likeness(glance: Glance) -> Likeness:
+    """Return what all calls of a layer have in common: batch, heads, facts and their dtype.
+
+    Raises
+    ------
+    ShapeError
+        Where its facts are not over (batch, heads, rows).
+    """
+    check_shape(glance)
+    facts, received = facts_of(glance.found)
+    lse = facts["lse"]
+    return int(lse.shape[0]), glance.heads, frozenset(facts), received is not None, lse.dtype
 
 
 def _described(like: Likeness) -> str:

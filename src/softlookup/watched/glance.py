@@ -1,20 +1,31 @@
 """Glance: what one attention call showed; Piece: the same over the rows of several calls."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from softlookup.arrays import Array, BoolArray, IntArray
 from softlookup.errors import ShapeError
-from softlookup.inspection import Inspection
+from softlookup.inspection import Inspection, Top
 from softlookup.lookup import Lookup
+from softlookup.watched.repeats import Part
 from softlookup.watched.shares import Shares
 
 PER_ROW = ("lse", "entropy", "sink", "max_score", "top_keys", "top_weights", "groups", "distance")
 _RAGGED = ("groups", "distance")  # a later step may know more labels, and longer distances
 _NO_KEY = -1
+
+
+class Elsewhere(Protocol):
+    """An array that is brought into memory when it is asked for."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    def in_memory(self) -> Array:
+        """Return it in memory; may wait for what makes it."""
 
 
 class Glance(NamedTuple):
@@ -31,7 +42,8 @@ class Glance(NamedTuple):
     start, key_start : int
         Token positions of its first row and of its first key.
     found : Inspection
-        Over (batch, heads, rows, ...), `received` over (batch, heads, keys).
+        Over (batch, heads, rows, ...), `received` over (batch, heads, keys). All of its arrays, and
+        `causal` and `shares` with them, may lie elsewhere: they are read when they are asked for.
     look : Lookup, optional
         The call itself: its rows and all its keys.
     padding, row_padding : ndarray of bool of shape (batch, keys) and (batch, rows), optional
@@ -43,7 +55,9 @@ class Glance(NamedTuple):
     keys : int, optional
         How many keys it had; needed where neither `received` nor `padding` nor `look` says so.
     shares : Shares, optional
-        What the first and the previous token get of its rows; `shares_of` works it out.
+        What the first and the previous token get of its rows; `shares_of` works it out. Elsewhere
+        it is an array (4 or 8, heads): how many rows, what the first gets; then the rows and the
+        total of each part, `previous`, `induction` and `duplicate`. NaN is what is not known.
     """
 
     heads: tuple[int, ...]
@@ -55,10 +69,44 @@ class Glance(NamedTuple):
     look: Lookup | None = None
     padding: BoolArray | None = None
     row_padding: BoolArray | None = None
-    causal: bool = True
+    causal: bool | Elsewhere = True
     from_rows: BoolArray | None = None
     keys: int | None = None
-    shares: Shares | None = None
+    shares: Shares | Elsewhere | None = None
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether its arrays have to be brought."""
+        return hasattr(self.found.lse, "in_memory")
+
+    def brought(self) -> "Glance":
+        """Return it with all its arrays in memory."""
+        found = self.found
+        held = {name: _here(fact) for name, fact in vars(found).items() if name != "top"}
+        top = None if found.top is None else Top(*map(_here, found.top))
+        shares = _here(self.shares)
+        return self._replace(
+            found=replace(found, **held, top=top),
+            causal=bool(_here(self.causal)),
+            shares=_shares(shares) if isinstance(shares, np.ndarray) else shares,
+        )
+
+
+def _here(thing: Any) -> Any:
+    """Return an array in memory; what is none as it is."""
+    return thing.in_memory() if hasattr(thing, "in_memory") else thing
+
+
+def _shares(numbers: Array) -> Shares:
+    """Return what an array says, as `Glance.shares` describes it."""
+    (rows, first), pairs = numbers[:2].tolist(), numbers[2:].reshape(-1, 2, numbers.shape[1])
+    parts = [
+        None
+        if np.isnan(some).any()
+        else Part(tuple(some.astype(int).tolist()), tuple(got.tolist()))
+        for some, got in pairs
+    ]
+    return Shares(tuple(map(int, rows)), tuple(first), *parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,23 +152,18 @@ def piece_of(glance: Glance) -> Piece:
     Raises
     ------
     ShapeError
-        Where its facts are not over (batch, heads, rows).
+        As `check_shape`.
     """
-    facts, received = _facts(glance.found)
-    lse = facts["lse"]
-    if lse.ndim != 3 or not lse.shape[1] == len(glance.heads) == len(glance.kv_heads):
-        raise ShapeError(
-            "found", f"must be over (batch, {len(glance.heads)} heads, rows); got {lse.shape}. "
-            "Look at arrays of four axes."
-        )  # fmt: skip
-    batch, _, rows = lse.shape
+    check_shape(glance)
+    facts, received = facts_of(glance.found)
+    batch, _, rows = facts["lse"].shape
     if "top_keys" in facts and glance.key_start:
         keys = facts["top_keys"]
         facts["top_keys"] = np.where(keys < 0, _NO_KEY, keys + glance.key_start)
     return Piece(
         np.arange(glance.start, glance.start + rows),
         glance.key_start,
-        _count_keys(glance, received, rows),
+        count_keys(glance),
         facts,
         received,
         None if glance.padding is None else np.array(glance.padding, bool),
@@ -129,33 +172,53 @@ def piece_of(glance: Glance) -> Piece:
     )
 
 
+def check_shape(glance: Glance) -> None:
+    """Refuse facts that are not over (batch, heads, rows).
+
+    Raises
+    ------
+    ShapeError
+        With their shape.
+    """
+    shape = tuple(glance.found.lse.shape)
+    if len(shape) != 3 or not shape[1] == len(glance.heads) == len(glance.kv_heads):
+        raise ShapeError(
+            "found", f"must be over (batch, {len(glance.heads)} heads, rows); got {shape}. "
+            "Look at arrays of four axes."
+        )  # fmt: skip
+
+
 def _spread(given: BoolArray | None, default: bool, shape: tuple[int, int]) -> BoolArray:
     return np.array(np.broadcast_to(default if given is None else given, shape), bool)
 
 
-def _facts(found: Inspection) -> tuple[dict[str, Array], Array | None]:
-    """Return the facts of rows that are there, by name, and what keys receive."""
+def facts_of(found: Inspection) -> tuple[dict[str, Any], Any]:
+    """Return the facts of rows that are there, by name, and what keys receive, where they lie."""
     top = found.top
     given: dict[str, Any] = {
         name: getattr(found, name, None) for name in PER_ROW if not name.startswith("top_")
     }
     given |= {} if top is None else {"top_keys": top.keys, "top_weights": top.weights}
     return (
-        {name: np.asarray(given[name]) for name in PER_ROW if given.get(name) is not None},
-        None if found.received is None else np.asarray(found.received),
+        {name: _as_array(given[name]) for name in PER_ROW if given.get(name) is not None},
+        None if found.received is None else _as_array(found.received),
     )
 
 
-def _count_keys(glance: Glance, received: Array | None, rows: int) -> int:
+def _as_array(fact: Any) -> Any:
+    return fact if hasattr(fact, "in_memory") else np.asarray(fact)
+
+
+def count_keys(glance: Glance) -> int:
     """Return how many keys a call had, from whatever says so; else up to its last row."""
     if glance.keys is not None:
         return glance.keys
     if glance.look is not None:
         return glance.look.problem.kv_len
-    for known in (received, glance.padding):
+    for known in (glance.found.received, glance.padding):
         if known is not None:
             return int(known.shape[-1])
-    return max(glance.start + rows - glance.key_start, 0)
+    return max(glance.start + int(glance.found.lse.shape[2]) - glance.key_start, 0)
 
 
 def join(pieces: Sequence[Piece]) -> Piece:

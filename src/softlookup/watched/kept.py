@@ -1,14 +1,16 @@
 """Kept: the lookups of a run's steps, joined into one lookup a layer, as a capture."""
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from softlookup.arrays import Array, BoolArray, IntArray
+from softlookup.arrays import MEMORY, Array, BoolArray, IntArray, in_memory
 from softlookup.captures import Axis, Capture, Layer
 from softlookup.errors import OptionError
 from softlookup.lookup import Lookup
+from softlookup.problem import Problem
 from softlookup.tokens import listed
 from softlookup.watched.rules import Step, joined_bias, joined_visibility
 
@@ -33,8 +35,9 @@ def join_run(store: "Store", run: int) -> Capture:
             "were not kept. Write watch(model, keep=True)."
         )  # fmt: skip
     layers = []
+    laid: dict[int, Array] = {}
     for calls in kept:
-        look, keys = _joined(calls)
+        look, keys = _joined(calls, laid)
         queries = calls.joined().queries
         layers.append(
             Layer(
@@ -57,8 +60,8 @@ class Joined(NamedTuple):
     keys: IntArray
 
 
-def _joined(calls: "Calls") -> Joined:
-    """Return the steps of a layer as one lookup.
+def _joined(calls: "Calls", laid: dict[int, Array]) -> Joined:
+    """Return the steps of a layer as one lookup, in memory; `laid` as for `_brought`.
 
     Raises
     ------
@@ -66,11 +69,11 @@ def _joined(calls: "Calls") -> Joined:
         Where rows or keys are missing between steps, or steps differ in what shapes scores.
     """
     steps = [
-        Step(start, key_start, look.in_numpy().problem) for start, key_start, look in calls.looks
+        Step(start, key_start, _brought(look.problem, laid))
+        for start, key_start, look in calls.looks
     ]
     if len(steps) == 1:
-        first, step = calls.looks[0], steps[0]
-        return Joined(first[2], step.key_positions)
+        return Joined(_whole(calls.looks[0][2], steps[0].problem), steps[0].key_positions)
     _check_rows(calls, steps)
     _check_scores(calls, steps)
     keys = _span_of_keys(steps)
@@ -87,6 +90,34 @@ def _joined(calls: "Calls") -> Joined:
         ),
         keys,
     )
+
+
+def _whole(look: Lookup, problem: Problem) -> Lookup:
+    """Return a step as a lookup in memory."""
+    if look.problem.place == MEMORY:
+        return look
+    whole = object.__new__(Lookup)
+    whole.backend, whole.tensors = "auto", None
+    value = None if problem.value is None else in_memory(problem.value)
+    whole.problem = replace(problem, key=in_memory(problem.key), value=value)
+    return whole
+
+
+def _brought(problem: Problem, laid: dict[int, Array]) -> Problem:
+    """Return a step in memory, but for its keys and values: few steps' are needed.
+
+    `laid` holds the masks and biases that are there already: layers share them.
+    """
+    if problem.place == MEMORY:
+        return problem
+    overlays = {}
+    for name in ("mask", "bias"):
+        overlay = getattr(problem, name)
+        if overlay is not None:
+            array = laid.setdefault(id(overlay.array), in_memory(overlay.array))
+            overlays[name] = overlay._replace(array=array)
+    sinks = None if problem.sinks is None else in_memory(problem.sinks)
+    return replace(problem, query=in_memory(problem.query), sinks=sinks, **overlays)
 
 
 def _check_rows(calls: "Calls", steps: list[Step]) -> None:
@@ -124,7 +155,7 @@ def _over(calls: "Calls", steps: list[Step], keys: IntArray, name: str) -> Array
     arrays: list[Array] = [getattr(step.problem, name) for step in steps]
     for step, array in zip(reversed(steps), reversed(arrays), strict=True):
         if step.key_start == keys[0] and array.shape[2] == len(keys):
-            return array
+            return in_memory(array)
     whole = np.empty((*arrays[0].shape[:2], len(keys), arrays[0].shape[3]), arrays[0].dtype)
     low = high = int(keys[-1]) + 1  # what is filled so far, from the end
     for step, array in zip(reversed(steps), reversed(arrays), strict=True):
@@ -132,7 +163,8 @@ def _over(calls: "Calls", steps: list[Step], keys: IntArray, name: str) -> Array
         if stop < low or (low == high and stop != high):
             continue
         if start < low:
-            whole[:, :, start - keys[0] : low - keys[0]] = array[:, :, : low - start]
+            part = in_memory(array[:, :, : low - start])
+            whole[:, :, start - keys[0] : low - keys[0]] = part
             low = start
     if low != keys[0]:
         raise _apart(calls, f"no step has the key before position {low}")

@@ -13,7 +13,9 @@ from softlookup.tokens import listed
 R = TypeVar("R", bound=NamedTuple)
 _PRINTED = 20
 _IN_HTML = 500
-_SHARES = frozenset({"first", "previous", "share", "sink", "weight"})  # of 1: shown with a bar
+_SHARES = frozenset(  # of 1: shown with a bar
+    {"first", "previous", "induction", "duplicate", "share", "sink", "weight"}
+)
 _BOX = "max-height:28em;overflow:auto;display:inline-block;max-width:100%"
 _TABLE = "border-collapse:collapse;color:inherit;font-variant-numeric:tabular-nums"
 _CELL = (

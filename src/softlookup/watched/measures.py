@@ -6,6 +6,7 @@ import numpy as np
 
 from softlookup.arrays import Array, BoolArray, IntArray
 from softlookup.watched.layer import LayerSeen
+from softlookup.watched.repeats import Part
 
 
 class Mean(NamedTuple):
@@ -49,11 +50,22 @@ def first_share(layer: LayerSeen) -> Mean | None:
 
 
 def previous_share(layer: LayerSeen) -> Mean | None:
-    """Return what the previous token gets of the same rows; None where it is none of the keys'."""
-    shares = layer.shares
-    if shares is None or shares.previous is None:
-        return None
-    return Mean(np.array(shares.previous), np.array(shares.rows))
+    """Return what the token before gets of those rows that see it; None where it is no key's."""
+    return None if layer.shares is None else _of_part(layer.shares.previous)
+
+
+def induction_share(layer: LayerSeen) -> Mean | None:
+    """Return what tokens after earlier occurrences of a row's own token get; None: not known."""
+    return None if layer.shares is None else _of_part(layer.shares.induction)
+
+
+def duplicate_share(layer: LayerSeen) -> Mean | None:
+    """Return what earlier occurrences of a row's own token get; None where it is not known."""
+    return None if layer.shares is None else _of_part(layer.shares.duplicate)
+
+
+def _of_part(part: Part | None) -> Mean | None:
+    return None if part is None else Mean(np.array(part.total), np.array(part.rows))
 
 
 def counting_rows(layer: LayerSeen) -> BoolArray:

@@ -19,6 +19,8 @@ _SUMMARY = MappingProxyType({
     "entropy": "mean over the rows, in nats: 0 where one key gets everything",
     "first": "mean weight on the first token",
     "previous": "mean weight on the token one before the query",
+    "induction": "mean weight on tokens after earlier occurrences of the row's own",
+    "duplicate": "mean weight on those occurrences",
     "sink": "mean share of the learned sink",
     "key": "position of the key that received most",
     "token": "its text",
@@ -47,8 +49,11 @@ class HeadSummary(NamedTuple):
         Mean weight on the first token that is no padding, over the rows that see several keys:
         one visible key leaves no choice.
     previous : float
-        Mean weight on the token before the row's own, over the same rows; both are exact, and the
-        page's.
+        Mean weight on the token before the row's own, over those of the same rows that see it;
+        both are exact, and the page's.
+    induction, duplicate : float
+        Mean weight on the tokens after earlier occurrences of the row's own token, and on those
+        occurrences, over the rows that see any; where ``repeats=True`` asked for them.
     sink : float
         Mean share of the learned sink.
     key : int
@@ -65,6 +70,8 @@ class HeadSummary(NamedTuple):
     entropy: float | None
     first: float | None
     previous: float | None
+    induction: float | None
+    duplicate: float | None
     sink: float | None
     key: int | None
     token: str
@@ -128,22 +135,26 @@ def _of_layer(runs: Sequence[LayerSeen]) -> list[HeadSummary]:
         ]
         for name in ("entropy", "sink")
     )
-    first = [measures.first_share(run) for run in runs]
-    previous = [measures.previous_share(run) for run in runs]
-    means = [_mean(parts) for parts in (entropy, first, previous, sink)]
-    keys, shares = _strongest(runs) if "received" in asked else (None, None)
+    shares = {
+        name: _mean([share(run) for run in runs])
+        for name, share in (
+            ("first", measures.first_share),
+            ("previous", measures.previous_share),
+            ("induction", measures.induction_share),
+            ("duplicate", measures.duplicate_share),
+        )
+    }
+    means = {"entropy": _mean(entropy), **shares, "sink": _mean(sink)}
+    keys, received = _strongest(runs) if "received" in asked else (None, None)
     return [
         HeadSummary(
             one.part,
             one.number,
             head,
-            entropy=_at(means[0], place),
-            first=_at(means[1], place),
-            previous=_at(means[2], place),
-            sink=_at(means[3], place),
+            **{name: _at(mean, place) for name, mean in means.items()},
             key=None if keys is None else int(keys[place]),
             token="" if keys is None else _shared_text(runs, int(keys[place])),
-            share=_at(shares, place),
+            share=_at(received, place),
         )
         for place, head in enumerate(one.heads)
     ]

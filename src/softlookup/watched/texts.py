@@ -67,6 +67,10 @@ class Texts:
         for texts in self._given:
             check_tokens(texts, length, "tokens", "the input's tokens,")
 
+    def ids(self, run: int, side: str) -> IntArray | None:
+        """Return the ids (batch, n) of a text from position 0 on, -1 where one is not known."""
+        return self._ids.get((run, DECODER if side in _OF_THE_DECODER else INPUT))
+
     def sides(self, run: int, part: str) -> tuple[str | None, str | None]:
         """Return whose texts stand at the queries and at the keys of a part; None for nobody's."""
         own = DECODER if (run, DECODER) in self._ids else INPUT

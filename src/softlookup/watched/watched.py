@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from softlookup.arrays import IntArray
 from softlookup.captures import Capture
 from softlookup.captures.fitting import whole
 from softlookup.errors import OptionError
@@ -94,6 +95,10 @@ class Watched(Tabular, Reading):
             Where the caller's own tokens are not as many, or for another batch.
         """
         self._store.texts.add(run, side, start, ids)
+
+    def ids(self, run: int, side: str) -> IntArray | None:
+        """Return the token ids (batch, n) of a run from position 0 on; None: none are known."""
+        return self._store.texts.ids(run, side)
 
     @property
     def about(self) -> dict[str, str]:

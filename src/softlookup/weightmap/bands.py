@@ -2,19 +2,23 @@
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
-from softlookup.arrays import Array, BoolArray, IntArray
+from softlookup.arrays import MEMORY, Array, BoolArray, IntArray, in_memory
 from softlookup.backends import registry
 from softlookup.facts import Facts
 from softlookup.pooling import BAND, Normaliser, Pooled
 from softlookup.problem import Problem
-from softlookup.weightmap.identity import fingerprint
+from softlookup.weightmap.identity import begun
 from softlookup.weightmap.levels import Levels, cell_spans, row_spans
 
 GROUP = 4  # bands that are computed together: kernels take their rows by 128
+_GROUPS_AT_ONCE = 64  # of one call at most
+_DEVICE_CALLS = 4  # that a backend is given at once which computes elsewhere than in memory
+_DEVICE_BANDS = 256  # of each: fewer would leave it idle
+_DEVICE_GROUPS = _DEVICE_CALLS * _DEVICE_BANDS // GROUP
 _AT_ONCE = 0.15  # seconds of one call: so soon can work be stopped
 _SHORTEST = 0.02
 _MOST_BLOCKS = 2**22  # of one call: a backend returns whole rows of blocks
@@ -38,8 +42,6 @@ class Bands:
         The latter two are NaN until their band is done.
     saved_by : str or None
         What computed what a file gave.
-    fingerprint : str or None
-        Of the lookup when the first band was computed; None before, and where nothing is stored.
     """
 
     def __init__(self, problem: Problem, name: str, top: int, pools: tuple[str, ...]) -> None:
@@ -57,10 +59,19 @@ class Bands:
         self.cost: IntArray = (base.stop - base.start + 1) * BAND**2  # weights of each band
         self._recent = np.zeros(2)  # weights and seconds, those of earlier calls fading
         self.saved_by: str | None = None
-        self.fingerprint: str | None = None
+        self._identity: Callable[[], str] | None = None
         self._order = _spread(-(-count // GROUP))
         self._next = 0
         self._one = threading.RLock()  # of those who fill
+        self._cold = problem.place != MEMORY  # what computes elsewhere prepares itself first
+
+    @property
+    def fingerprint(self) -> str | None:
+        """Return that of the lookup when the first band was computed.
+
+        None before, and where nothing is stored.
+        """
+        return None if self._identity is None else self._identity()
 
     @property
     def rate(self) -> float | None:
@@ -117,12 +128,35 @@ class Bands:
     def compute(self, bands: IntArray) -> Pooled:
         """Compute some bands and keep what they give; a band may be computed again."""
         with self._one:
-            if self.stored:
-                self.identify()
+            self._prepare_itself(bands)
             began = time.perf_counter()
-            pooled = self.backend.pooled(self.problem, bands)
+            pooled = self.backend.pooled(self.problem, bands).in_memory()
             self._keep(bands, pooled, time.perf_counter() - began)
         return pooled
+
+    def _compute_ahead(self, bands: IntArray) -> None:
+        """Compute as `compute`; what computes elsewhere does the next ones while some are kept."""
+        if self.problem.place == MEMORY:
+            self.compute(bands)
+            return
+        with self._one:
+            self._prepare_itself(bands)
+            began = time.perf_counter()
+            step = self._first()
+            some = [bands[at : at + step] for at in range(0, len(bands), step)]
+            on_their_way = [self.backend.pooled(self.problem, each).bringing() for each in some]
+            for each, brought in zip(some, on_their_way, strict=True):
+                pooled, until = brought(), time.perf_counter()
+                self._keep(each, pooled, until - began)
+                began = until
+
+    def _prepare_itself(self, bands: IntArray) -> None:
+        """Take note of the lookup as it is, and let what computes elsewhere compile its kernels."""
+        if self.stored:
+            self._identified()
+        if self._cold:  # which tells nothing of how fast they are
+            self.backend.pooled(self.problem, bands[:GROUP]).in_memory()
+            self._cold = False
 
     def _keep(self, bands: IntArray, pooled: Pooled, seconds: float) -> None:
         rows = (bands[:, None] * BAND + np.arange(BAND)).reshape(-1)
@@ -138,9 +172,12 @@ class Bands:
 
     def identify(self) -> str:
         """Return the fingerprint of the lookup as it was when it was first asked for."""
-        if self.fingerprint is None:
-            self.fingerprint = fingerprint(self.problem)
-        return self.fingerprint
+        return self._identified()()
+
+    def _identified(self) -> Callable[[], str]:
+        if self._identity is None:
+            self._identity = begun(self.problem)
+        return self._identity
 
     def work(self, seconds: float) -> bool:
         """Compute for about so long, spread evenly over the rows; return whether all is done."""
@@ -150,7 +187,8 @@ class Bands:
                 if self.done.all():
                     break
                 left = until - time.perf_counter()
-                self.compute(self._fitting(self._waiting(), min(max(left, _SHORTEST), _AT_ONCE)))
+                some = self._fitting(self._waiting(), min(max(left, _SHORTEST), _AT_ONCE))
+                self._compute_ahead(some)
             if time.perf_counter() >= until:
                 break
         whole = bool(self.done.all())
@@ -174,8 +212,10 @@ class Bands:
         if self.done.all():
             return 0.0
         if self.rate is None:
-            dearest = int(self.cost.argmax()) // GROUP * GROUP
-            self.compute(np.arange(dearest, min(dearest + GROUP, len(self.cost))))
+            at_once = self._first()
+            last = max(-(-(len(self.cost) - at_once) // GROUP) * GROUP, 0)
+            dearest = min(int(self.cost.argmax()) // GROUP * GROUP, last)
+            self.compute(np.arange(dearest, min(dearest + at_once, len(self.cost))))
         return float(self.cost[~self.done].sum()) / (self.rate or 1.0)
 
     def tensors(self) -> dict[str, Array]:
@@ -198,7 +238,13 @@ class Bands:
 
     def exact(self, rows: slice, keys: slice) -> Array:
         """Return the weights of a rectangle of known rows."""
-        return self.backend.cells(self.problem, rows, keys, 1, self.normaliser(rows))[0]
+        return self.cells(rows, keys, 1)[0]
+
+    def cells(self, rows: slice, keys: slice, size: int) -> tuple[Array, Array]:
+        """Return the largest weight and the sum of each block of known rows, in memory."""
+        most, total = self.backend.cells(self.problem, rows, keys, size, self.normaliser(rows))
+        here = in_memory(most)
+        return here, here if total is most else in_memory(total)
 
     def alive(self, rows: slice) -> bool:
         """Return whether any of these rows has weights other than NaN and 0."""
@@ -208,21 +254,30 @@ class Bands:
     def _waiting(self) -> IntArray:
         """Return the bands that are not done, in the order in which they are computed."""
         count = len(self.done)
+        step = _GROUPS_AT_ONCE if self.problem.place == MEMORY else _DEVICE_GROUPS
         while True:
-            some = self._order[self._next : self._next + 64]
+            some = self._order[self._next : self._next + step]
             bands = (some[:, None] * GROUP + np.arange(GROUP)).reshape(-1)
             waiting: IntArray = bands[bands < count]
             waiting = waiting[~self.done[waiting]]
             if waiting.size:
                 return waiting
-            self._next = self._next + 64 if self._next + 64 < len(self._order) else 0
+            self._next = self._next + step if self._next + step < len(self._order) else 0
+
+    def _first(self) -> int:
+        """Return how many bands are computed together where nothing is known of their speed."""
+        if self.problem.place == MEMORY:
+            return GROUP
+        blocks = -(-self.problem.kv_len // BAND)
+        return max(min(_DEVICE_BANDS, _MOST_BLOCKS // max(blocks, 1) // GROUP * GROUP), GROUP)
 
     def _fitting(self, bands: IntArray, seconds: float) -> IntArray:
         """Return the first of `bands` that take about so long together: one group at least."""
         if self.rate is None:
-            return bands[:GROUP]
+            return bands[: self._first()]
         blocks = -(-self.problem.kv_len // BAND)
-        bands = bands[: max(_MOST_BLOCKS // max(blocks, 1), GROUP)]
+        at_once = 1 if self.problem.place == MEMORY else _DEVICE_CALLS
+        bands = bands[: max(at_once * _MOST_BLOCKS // max(blocks, 1), GROUP)]
         most = int(np.searchsorted(np.cumsum(self.cost[bands]), self.rate * seconds, side="right"))
         return bands[: max(most // GROUP * GROUP, GROUP)]
 

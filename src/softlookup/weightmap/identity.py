@@ -2,12 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from softlookup.arrays import Array
+from softlookup.arrays import MEMORY, Array, in_memory
 from softlookup.options import Overlay
 from softlookup.problem import Problem
 
@@ -28,6 +29,27 @@ def fingerprint(problem: Problem) -> str:
     return digest.hexdigest()
 
 
+def begun(problem: Problem) -> Callable[[], str]:
+    """Return what gives the fingerprint of a problem as it is now.
+
+    Of one that lies elsewhere than in memory a copy is taken now, and read beside what goes on; one
+    with a mask or a bias, which may be as large as its weights, is read now.
+    """
+    if problem.place == MEMORY or problem.mask is not None or problem.bias is not None:
+        known = fingerprint(problem)
+        return lambda: known
+    here = problem.in_memory()
+    found: list[str] = []
+    reading = threading.Thread(target=lambda: found.append(fingerprint(here)), daemon=True)
+    reading.start()
+
+    def read() -> str:
+        reading.join()
+        return found[0]
+
+    return read
+
+
 def digest_of(tensors: Mapping[str, Array]) -> str:
     """Return what tells whether numbers are as they were written, in hexadecimals."""
     digest = hashlib.blake2b(digest_size=16)
@@ -42,11 +64,13 @@ def _laid_over(overlay: Overlay | None) -> Array | None:
 
 
 def _take_in(digest: Any, array: Array | None) -> None:
-    """Add an array's dtype, shape and numbers, whatever its strides."""
+    """Add an array's dtype, shape and numbers, whatever its strides and wherever it lies."""
     if array is None:
         digest.update(b"none;")
         return
     digest.update(f"{array.dtype} {array.shape};".encode())
-    step = max(_AT_ONCE // max(array[:1].nbytes, 1), 1)
-    for start in range(0, len(array), step):
-        digest.update(np.ascontiguousarray(array[start : start + step]).view(np.uint8))
+    length = array.shape[0]
+    step = max(_AT_ONCE * length // max(array.size * array.itemsize, 1), 1)
+    for start in range(0, length, step):
+        part = in_memory(array[start : start + step])
+        digest.update(np.ascontiguousarray(part).view(np.uint8))

@@ -231,7 +231,9 @@ class Levels:
                 base.max[at] = _not_lost(pooled.max[n, start:stop])
             if base.total is not None:
                 base.total[at] = pooled.total[n, start:stop]
-        if base.seen is not None:
+            if base.seen is not None and pooled.seen is not None:
+                base.seen[at] = pooled.seen[n, start:stop]
+        if base.seen is not None and pooled.seen is None:
             for at, rows in runs(bands, _BANDS, self.problem.q_len):
                 self._flag(base.seen, bands[at].tolist(), rows)
         base.filled[bands] = base.real[bands]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softlookup.arrays import Array, BoolArray
+from softlookup.arrays import MEMORY, Array, BoolArray
 from softlookup.errors import DtypeError, OptionError
 from softlookup.pooling import BAND
 from softlookup.problem import Problem
@@ -248,7 +248,10 @@ class WeightMap:
         """Return all scores and weights of one query, float64 as in `trace`; the last are kept."""
         query = check_integer(query, "query", 0, self.shape[0] - 1)
         if query not in self._rows:
-            made = steps(self._bands.problem, np.array([query]))
+            problem, place = self._bands.problem, query
+            if problem.place != MEMORY:  # what a row needs is brought, and no more
+                problem, place = problem.one_row(query).in_memory(), 0
+            made = steps(problem, np.array([place]))
             scores, sees, weights = (
                 _read_only(part[0, 0, 0]) for part in (made.scores, made.visible, made.weights)
             )

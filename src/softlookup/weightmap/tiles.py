@@ -54,8 +54,7 @@ def _computed(bands: Bands, size: int, queries: slice, columns: slice) -> MapTil
     if some.stop > some.start and done.any():
         at = np.s_[:, some.start - columns.start : some.stop - columns.start]
         keys = slice(some.start * size, min(some.stop * size, problem.kv_len))
-        own = bands.normaliser(queries)
-        most[at], total[at] = bands.backend.cells(problem, queries, keys, size, own)
+        most[at], total[at] = bands.cells(queries, keys, size)
         if problem.mask is not None or problem.bias is not None:
             seen[at] &= seen_cells(problem, queries, keys, size)
     most[~done], total[~done] = 0, 0  # what has no normaliser yet

@@ -177,8 +177,8 @@ function actionOf(event, target, view) {
   if (view === "heads") return headsAction(event, target);
   if (view === "map") return mapAction(event, target);
   if (view === "table") return tableAction(event, target);
-  const pressed4 = target?.matches("button") ?? false;
-  if (key === " ") return event.shiftKey ? ["back", ""] : pressed4 ? null : ["next", ""];
+  const pressed5 = target?.matches("button") ?? false;
+  if (key === " ") return event.shiftKey ? ["back", ""] : pressed5 ? null : ["next", ""];
   if (key in ARROWS) return [moved(target), ARROWS[key]];
   if (/^[1-9]$/.test(key)) return ["query", String(Number(key) - 1)];
   return PLAIN[key.length === 1 ? key.toLowerCase() : key] ?? null;
@@ -286,6 +286,7 @@ function small(x) {
   if (x >= 1e-3) return String(Number(x.toPrecision(2)));
   return minus(x.toExponential(0));
 }
+var percent = (x) => `${(100 * x).toFixed(2)}%`;
 var power = (x) => x >= 1e-3 ? String(Number(x.toPrecision(3))) : rounded(x);
 function vector(numbers, write2 = rounded, most = 4) {
   if (numbers.length <= most) return `[${numbers.map(write2).join(", ")}]`;
@@ -354,7 +355,7 @@ function softmax(scores, visible, sink) {
   const shifted_exp = scores.map((x, j) => visible[j] ? Math.exp(x - shift) : 0);
   const own2 = sink === null ? null : { exp: Math.exp(sink), shifted_exp: Math.exp(sink - shift) };
   const row_sum = sum(shifted_exp) + (own2 ? own2.shifted_exp : 0);
-  const share = seen.length ? (own2?.shifted_exp ?? 0) / row_sum : 1;
+  const share2 = seen.length ? (own2?.shifted_exp ?? 0) / row_sum : 1;
   return {
     exp,
     exp_sum: sum(exp) + (own2 ? own2.exp : 0),
@@ -362,7 +363,7 @@ function softmax(scores, visible, sink) {
     shifted_exp,
     row_sum,
     weights: shifted_exp.map((part, j) => visible[j] ? part / row_sum : 0),
-    sink: own2 && sink !== null ? { logit: sink, ...own2, weight: share } : null,
+    sink: own2 && sink !== null ? { logit: sink, ...own2, weight: share2 } : null,
     lse: seen.length ? row_max + Math.log(row_sum) : row_max
   };
 }
@@ -370,15 +371,15 @@ function readRow(problem, row) {
   const before2 = scoresOf(problem, row);
   return { ...before2, ...softmax(before2.scores, problem.visible[row], problem.sink) };
 }
-function largest(scores, visible, top2) {
+function largest(scores, visible, top3) {
   const all = scores.map((_, j) => j);
-  if (top2 >= all.length) return all;
+  if (top3 >= all.length) return all;
   const numbers = all.filter((j) => visible[j] && !Number.isNaN(scores[j]));
   const others = all.filter((j) => visible[j] && Number.isNaN(scores[j]));
   numbers.sort((a, b) => scores[b] > scores[a] ? 1 : scores[b] < scores[a] ? -1 : a - b);
-  return [...numbers, ...others].slice(0, top2).sort((a, b) => a - b);
+  return [...numbers, ...others].slice(0, top3).sort((a, b) => a - b);
 }
-function traceRow(problem, row, top2 = problem.key.length) {
+function traceRow(problem, row, top3 = problem.key.length) {
   const visible = problem.visible[row];
   const read = readRow(problem, row);
   const value = problem.value;
@@ -392,7 +393,7 @@ function traceRow(problem, row, top2 = problem.key.length) {
     value,
     key_tokens: problem.key_tokens
   };
-  const keys = largest(read.scores, visible, top2);
+  const keys = largest(read.scores, visible, top3);
   return {
     ...pick(whole3, keys),
     row,
@@ -537,7 +538,7 @@ function revive(value) {
   );
 }
 var address = (op, args) => `${op}?${new URLSearchParams(args)}`;
-function createSource(host, top2) {
+function createSource(host, top3) {
   const known = /* @__PURE__ */ new Map();
   const asked2 = /* @__PURE__ */ new Map();
   const answered = async (op, args) => {
@@ -546,7 +547,7 @@ function createSource(host, top2) {
   };
   const json = (op, args) => known.get(address(op, args))?.json;
   return {
-    record: (place, row) => json("trace", traceArgs(place, row, top2)),
+    record: (place, row) => json("trace", traceArgs(place, row, top3)),
     arrays: (place) => json("arrays", headArgs(place)),
     weights: (place, rows, keys) => json("weights", weightArgs(place, rows, keys)),
     answer: (op, args) => known.get(address(op, args)),
@@ -600,10 +601,10 @@ var headArgs = ({ capture, stage, batch, head: head2 }) => ({
   batch: String(batch),
   head: String(head2)
 });
-var traceArgs = (place, row, top2) => ({
+var traceArgs = (place, row, top3) => ({
   ...headArgs(place),
   row: String(row),
-  top: String(top2)
+  top: String(top3)
 });
 var weightArgs = (place, rows, keys) => ({
   ...headArgs(place),
@@ -874,17 +875,17 @@ function gridOf({ state, tokens, keyTokens, small: small2, record, recordOf }, s
   return { gridRows, gridKeys, gridCell, gridTop: largest2(found?.weights.flat() ?? []) };
 }
 function largest2(weights2) {
-  const top2 = Math.max(0, ...weights2.filter((weight) => Number.isFinite(weight)));
-  return top2 > 0 ? top2 : 1;
+  const top3 = Math.max(0, ...weights2.filter((weight) => Number.isFinite(weight)));
+  return top3 > 0 ? top3 : 1;
 }
 function needsOf({ state, small: small2, tokens, record, gridRows, gridKeys }) {
   const { info } = state;
-  const top2 = info.limits.ledger_keys;
+  const top3 = info.limits.ledger_keys;
   const needs = [];
   if (info.editable) needs.push(["arrays", headArgs(state)]);
   const edited = editKey(state) in state.edits;
   const rows = edited ? [] : small2 ? tokens.map((_, i) => i) : [state.row];
-  for (const row of rows) needs.push(["trace", traceArgs(state, row, top2)]);
+  for (const row of rows) needs.push(["trace", traceArgs(state, row, top3)]);
   if (!small2 && record && gridKeys.length)
     needs.push(["weights", weightArgs(state, gridRows, gridKeys)]);
   return needs;
@@ -1198,10 +1199,10 @@ var ACTIONS = {
   query: (scene, row) => pickQuery(scene, Number(row)),
   "query-by": (scene, by) => pickQuery(scene, scene.state.row + Number(by)),
   at: (_, cursor) => ({ cursor: cursorFrom(cursor), follow: false, hover: null, focus: "ledger" }),
-  cell: (_, cell2) => ({
+  cell: (_, cell3) => ({
     cell: (
       /** @type {[number, number]} */
-      cell2.split(":").map(Number)
+      cell3.split(":").map(Number)
     ),
     focus: "layer"
   }),
@@ -1482,7 +1483,7 @@ function unframed(buffer) {
   const start2 = Math.ceil((4 + length) / STEP) * STEP;
   return { json, bytes: new Uint8Array(buffer, start2) };
 }
-function numbersIn(bytes, Kind, start2, count2) {
+function numbersIn(bytes, Kind, start2, count3) {
   const size = Kind.BYTES_PER_ELEMENT;
   const even = (bytes.byteOffset + start2) % size === 0;
   const from = even ? bytes : bytes.slice();
@@ -1490,7 +1491,7 @@ function numbersIn(bytes, Kind, start2, count2) {
     /** @type {ArrayBuffer} */
     from.buffer,
     from.byteOffset + start2,
-    count2
+    count3
   );
 }
 
@@ -1549,8 +1550,8 @@ function hexOf(codes, code) {
 }
 function codeOf(weight, { low, high }) {
   if (Number.isNaN(weight)) return -1;
-  const share = (weight - low) / (high - low);
-  return Math.round((STEPS - 1) * Math.max(0, Math.min(1, share)));
+  const share2 = (weight - low) / (high - low);
+  return Math.round((STEPS - 1) * Math.max(0, Math.min(1, share2)));
 }
 function rangeOf(grid2, { first = true } = {}) {
   const [, columns] = grid2.shape;
@@ -1563,7 +1564,7 @@ function rangeOf(grid2, { first = true } = {}) {
     if (i % columns !== skipped) rest = weight;
   });
   const high = rest || most || 1;
-  const shares = (grid2.sink ?? []).filter((share, r) => !Number.isNaN(share) && !grid2.padded?.[r]);
+  const shares = (grid2.sink ?? []).filter((share2, r) => !Number.isNaN(share2) && !grid2.padded?.[r]);
   const beyond = Math.max(most, ...shares);
   return { low: 0, high, over: beyond > high };
 }
@@ -1616,10 +1617,10 @@ function cellSize(rows, columns, width) {
   const room = Math.floor(Math.min(width / columns, 1.5 * width / rows));
   return Math.max(1, Math.min(LARGEST, room));
 }
-var sinkWidth = (cell2) => Math.max(cell2, SINK_WIDTH);
-var sinkLeft = (grid2, cell2) => grid2.shape[1] * cell2 + SINK_GAP;
-var gridWidth = (grid2, cell2) => grid2.sink ? sinkLeft(grid2, cell2) + sinkWidth(cell2) : grid2.shape[1] * cell2;
-var gridHeight = (grid2, cell2) => grid2.shape[0] * cell2;
+var sinkWidth = (cell3) => Math.max(cell3, SINK_WIDTH);
+var sinkLeft = (grid2, cell3) => grid2.shape[1] * cell3 + SINK_GAP;
+var gridWidth = (grid2, cell3) => grid2.sink ? sinkLeft(grid2, cell3) + sinkWidth(cell3) : grid2.shape[1] * cell3;
+var gridHeight = (grid2, cell3) => grid2.shape[0] * cell3;
 function weightAt({ shape, weights: weights2, visible, rowAt, keyAt, sink }, row, key) {
   const [rows, columns] = shape;
   const [r, c] = [row - rowAt, key - keyAt];
@@ -1628,17 +1629,17 @@ function weightAt({ shape, weights: weights2, visible, rowAt, keyAt, sink }, row
   if (c < 0 || c >= columns) return null;
   return { weight: weights2[r * columns + c], visible: visible[r * columns + c] !== 0 };
 }
-function cellAt(grid2, cell2, x, y) {
+function cellAt(grid2, cell3, x, y) {
   const [rows, columns] = grid2.shape;
-  const r = Math.floor(y / cell2);
-  const c = Math.floor(x / cell2);
+  const r = Math.floor(y / cell3);
+  const c = Math.floor(x / cell3);
   if (r < 0 || r >= rows || c < 0) return null;
   if (c < columns) return { row: grid2.rowAt + r, key: grid2.keyAt + c };
-  const inSink = grid2.sink && x >= sinkLeft(grid2, cell2) && x < gridWidth(grid2, cell2);
+  const inSink = grid2.sink && x >= sinkLeft(grid2, cell3) && x < gridWidth(grid2, cell3);
   return inSink ? { row: grid2.rowAt + r, key: SINK } : null;
 }
 var isEmpty = ({ shape: [, columns], visible }, r) => !visible.subarray(r * columns, (r + 1) * columns).some(Boolean);
-var emptyFits = ({ shape: [, columns] }, cell2) => cell2 >= WRITTEN && columns * cell2 >= 100;
+var emptyFits = ({ shape: [, columns] }, cell3) => cell3 >= WRITTEN && columns * cell3 >= 100;
 function sized(canvas, width, height, ratio) {
   const wide = Math.max(1, Math.round(width * ratio));
   const high = Math.max(1, Math.round(height * ratio));
@@ -1691,12 +1692,12 @@ function hiddenFill(pen, colors, striped, ratio) {
   brush.stroke();
   return pen.createPattern(tile, "repeat") ?? colors.hidden;
 }
-function paintGrid(canvas, grid2, { cell: cell2, range: range3, colors, ratio = screenRatio() }) {
+function paintGrid(canvas, grid2, { cell: cell3, range: range3, colors, ratio = screenRatio() }) {
   const [rows, columns] = grid2.shape;
-  const pen = sized(canvas, gridWidth(grid2, cell2), gridHeight(grid2, cell2), ratio);
-  const wide = Math.round(columns * cell2 * ratio);
-  const high = Math.round(rows * cell2 * ratio);
-  pen.fillStyle = hiddenFill(pen, colors, cell2 >= HATCHED, ratio);
+  const pen = sized(canvas, gridWidth(grid2, cell3), gridHeight(grid2, cell3), ratio);
+  const wide = Math.round(columns * cell3 * ratio);
+  const high = Math.round(rows * cell3 * ratio);
+  pen.fillStyle = hiddenFill(pen, colors, cell3 >= HATCHED, ratio);
   pen.fillRect(0, 0, wide, high);
   const { weights: weights2, visible, sink } = grid2;
   const codeAt = (i) => visible[i] ? codeOf(weights2[i], range3) : -1;
@@ -1704,22 +1705,22 @@ function paintGrid(canvas, grid2, { cell: cell2, range: range3, colors, ratio = 
   pen.drawImage(pixels(rows, columns, colors, codeAt), 0, 0, wide, high);
   if (sink) {
     const shares = pixels(rows, 1, colors, (r) => codeOf(sink[r], range3));
-    const left3 = Math.round(sinkLeft(grid2, cell2) * ratio);
-    pen.drawImage(shares, left3, 0, Math.round(sinkWidth(cell2) * ratio), high);
+    const left3 = Math.round(sinkLeft(grid2, cell3) * ratio);
+    pen.drawImage(shares, left3, 0, Math.round(sinkWidth(cell3) * ratio), high);
   }
   for (let r = 0; r < rows; r += 1) {
-    if (isEmpty(grid2, r)) paintEmpty(pen, grid2, r, cell2, colors, ratio);
-    else if (hasNaN(grid2, r)) paintNaNs(pen, grid2, r, cell2, colors, ratio);
+    if (isEmpty(grid2, r)) paintEmpty(pen, grid2, r, cell3, colors, ratio);
+    else if (hasNaN(grid2, r)) paintNaNs(pen, grid2, r, cell3, colors, ratio);
   }
-  fade(pen, grid2.padded, cell2 * ratio, colors);
+  fade(pen, grid2.padded, cell3 * ratio, colors);
 }
 var FADED = 0.7;
 function fade(pen, padded, high, colors) {
   pen.fillStyle = colors.paper;
   pen.globalAlpha = FADED;
   padded?.forEach((isPadded, r) => {
-    const top2 = Math.round(r * high);
-    if (isPadded) pen.fillRect(0, top2, pen.canvas.width, Math.round((r + 1) * high) - top2);
+    const top3 = Math.round(r * high);
+    if (isPadded) pen.fillRect(0, top3, pen.canvas.width, Math.round((r + 1) * high) - top3);
   });
   pen.globalAlpha = 1;
 }
@@ -1729,49 +1730,49 @@ function hasNaN({ shape: [, columns], weights: weights2, visible, sink }, r) {
     if (visible[i] && Number.isNaN(weights2[i])) return true;
   return false;
 }
-function paintEmpty(pen, grid2, r, cell2, colors, ratio) {
-  const top2 = Math.round(r * cell2 * ratio);
-  const high = Math.max(1, Math.round((r + 1) * cell2 * ratio) - top2);
-  const wide = Math.round(grid2.shape[1] * cell2 * ratio);
+function paintEmpty(pen, grid2, r, cell3, colors, ratio) {
+  const top3 = Math.round(r * cell3 * ratio);
+  const high = Math.max(1, Math.round((r + 1) * cell3 * ratio) - top3);
+  const wide = Math.round(grid2.shape[1] * cell3 * ratio);
   pen.fillStyle = colors.hidden;
-  pen.fillRect(0, top2, wide, high);
+  pen.fillRect(0, top3, wide, high);
   pen.fillStyle = colors.soft;
-  if (!emptyFits(grid2, cell2)) {
+  if (!emptyFits(grid2, cell3)) {
     const line4 = Math.min(Math.max(1, Math.floor(ratio)), Math.floor(high / 3));
-    pen.fillRect(0, top2 + Math.floor((high - line4) / 2), wide, line4);
+    pen.fillRect(0, top3 + Math.floor((high - line4) / 2), wide, line4);
     return;
   }
   pen.font = `${11 * ratio}px system-ui, sans-serif`;
   pen.textBaseline = "middle";
-  pen.fillText(EMPTY_WORDS, 6 * ratio, top2 + high / 2 + ratio / 2);
+  pen.fillText(EMPTY_WORDS, 6 * ratio, top3 + high / 2 + ratio / 2);
 }
-function paintNaNs(pen, grid2, r, cell2, colors, ratio) {
+function paintNaNs(pen, grid2, r, cell3, colors, ratio) {
   const columns = grid2.shape[1];
-  const top2 = Math.round(r * cell2 * ratio);
-  const high = Math.round((r + 1) * cell2 * ratio) - top2;
+  const top3 = Math.round(r * cell3 * ratio);
+  const high = Math.round((r + 1) * cell3 * ratio) - top3;
   const crosses = (from, to) => {
     const [left3, right] = [Math.round(from * ratio), Math.round(to * ratio)];
     pen.fillStyle = colors.nan;
-    pen.fillRect(left3, top2, right - left3, high);
-    if (cell2 < HATCHED) return;
+    pen.fillRect(left3, top3, right - left3, high);
+    if (cell3 < HATCHED) return;
     pen.strokeStyle = colors.paper;
     pen.lineWidth = ratio;
     pen.beginPath();
-    pen.moveTo(left3 + ratio, top2 + ratio);
-    pen.lineTo(right - ratio, top2 + high - ratio);
-    pen.moveTo(right - ratio, top2 + ratio);
-    pen.lineTo(left3 + ratio, top2 + high - ratio);
+    pen.moveTo(left3 + ratio, top3 + ratio);
+    pen.lineTo(right - ratio, top3 + high - ratio);
+    pen.moveTo(right - ratio, top3 + ratio);
+    pen.lineTo(left3 + ratio, top3 + high - ratio);
     pen.stroke();
   };
   for (let c = 0; c < columns; c += 1) {
     const i = r * columns + c;
-    if (grid2.visible[i] && Number.isNaN(grid2.weights[i])) crosses(c * cell2, (c + 1) * cell2);
+    if (grid2.visible[i] && Number.isNaN(grid2.weights[i])) crosses(c * cell3, (c + 1) * cell3);
   }
-  if (grid2.sink && Number.isNaN(grid2.sink[r])) crosses(sinkLeft(grid2, cell2), gridWidth(grid2, cell2));
+  if (grid2.sink && Number.isNaN(grid2.sink[r])) crosses(sinkLeft(grid2, cell3), gridWidth(grid2, cell3));
 }
 function paintOverlay(canvas, grid2, options) {
-  const { cell: cell2, row, key, hoverRow, hoverKey, colors, ratio = screenRatio() } = options;
-  const pen = sized(canvas, gridWidth(grid2, cell2), gridHeight(grid2, cell2), ratio);
+  const { cell: cell3, row, key, hoverRow, hoverKey, colors, ratio = screenRatio() } = options;
+  const pen = sized(canvas, gridWidth(grid2, cell3), gridHeight(grid2, cell3), ratio);
   const thin = (
     /** @type {const} */
     [colors.ink, 1]
@@ -1781,10 +1782,10 @@ function paintOverlay(canvas, grid2, options) {
     [colors.focus, 2]
   );
   const frames = [
-    { frame: rowFrame(grid2, cell2, hoverRow), line: thin },
-    { frame: keyFrame(grid2, cell2, hoverKey), line: thin },
-    { frame: rowFrame(grid2, cell2, row), line: thick },
-    { frame: keyFrame(grid2, cell2, key), line: thick }
+    { frame: rowFrame(grid2, cell3, hoverRow), line: thin },
+    { frame: keyFrame(grid2, cell3, hoverKey), line: thin },
+    { frame: rowFrame(grid2, cell3, row), line: thick },
+    { frame: keyFrame(grid2, cell3, key), line: thick }
   ];
   for (const halo of [true, false])
     for (const { frame: frame2, line: line4 } of frames) {
@@ -1793,33 +1794,33 @@ function paintOverlay(canvas, grid2, options) {
       else if (frame2) strokeFrame(pen, frame2, color, width, ratio);
     }
 }
-function rowFrame(grid2, cell2, row) {
+function rowFrame(grid2, cell3, row) {
   const r = row === null || row === void 0 ? -1 : row - grid2.rowAt;
   if (r < 0 || r >= grid2.shape[0]) return null;
-  return [0, r * cell2, gridWidth(grid2, cell2), cell2];
+  return [0, r * cell3, gridWidth(grid2, cell3), cell3];
 }
-function keyFrame(grid2, cell2, key) {
+function keyFrame(grid2, cell3, key) {
   if (key === null || key === void 0) return null;
   if (key === SINK)
-    return grid2.sink && [sinkLeft(grid2, cell2), 0, sinkWidth(cell2), gridHeight(grid2, cell2)];
+    return grid2.sink && [sinkLeft(grid2, cell3), 0, sinkWidth(cell3), gridHeight(grid2, cell3)];
   const c = key - grid2.keyAt;
   if (c < 0 || c >= grid2.shape[1]) return null;
-  return [c * cell2, 0, cell2, gridHeight(grid2, cell2)];
+  return [c * cell3, 0, cell3, gridHeight(grid2, cell3)];
 }
-function strokeFrame(pen, [left3, top2, wide, high], color, width, ratio) {
+function strokeFrame(pen, [left3, top3, wide, high], color, width, ratio) {
   const out = Math.min(wide, high) < 11 ? 1 : 0;
   const x0 = Math.max(1, Math.round((left3 - out) * ratio));
-  const y0 = Math.max(1, Math.round((top2 - out) * ratio));
+  const y0 = Math.max(1, Math.round((top3 - out) * ratio));
   const x1 = Math.min(pen.canvas.width - 1, Math.round((left3 + wide + out) * ratio));
-  const y1 = Math.min(pen.canvas.height - 1, Math.round((top2 + high + out) * ratio));
+  const y1 = Math.min(pen.canvas.height - 1, Math.round((top3 + high + out) * ratio));
   pen.strokeStyle = color;
   pen.lineWidth = width * ratio;
   pen.strokeRect(x0, y0, x1 - x0, y1 - y0);
 }
 function paintThumbnail(canvas, values, rows, columns, options) {
   const { markRow = null, padded = null, colors, range: range3, ratio = screenRatio() } = options;
-  const { cell: cell2 = Math.max(1, Math.floor(96 / Math.max(rows, columns))) } = options;
-  const pen = sized(canvas, columns * cell2, rows * cell2, ratio);
+  const { cell: cell3 = Math.max(1, Math.floor(96 / Math.max(rows, columns))) } = options;
+  const pen = sized(canvas, columns * cell3, rows * cell3, ratio);
   const { width, height } = canvas;
   pen.fillStyle = colors.hidden;
   pen.fillRect(0, 0, width, height);
@@ -1829,14 +1830,14 @@ function paintThumbnail(canvas, values, rows, columns, options) {
   pen.fillStyle = colors.nan;
   values.forEach((value, i) => {
     if (!Number.isNaN(value)) return;
-    const size = cell2 * ratio;
+    const size = cell3 * ratio;
     pen.fillRect(i % columns * size, Math.floor(i / columns) * size, size, size);
   });
-  fade(pen, padded, cell2 * ratio, colors);
+  fade(pen, padded, cell3 * ratio, colors);
   if (markRow === null || markRow < 0 || markRow >= rows) return;
   const frame2 = (
     /** @type {Frame} */
-    [0, markRow * cell2, columns * cell2, cell2]
+    [0, markRow * cell3, columns * cell3, cell3]
   );
   strokeFrame(pen, frame2, colors.paper, 3, ratio);
   strokeFrame(pen, frame2, colors.focus, 1.5, ratio);
@@ -1895,7 +1896,7 @@ function decoded({ info, capture, stage, batch }, source, answer) {
   const { json, bytes } = answer;
   const [rows, columns] = json.shape;
   return source.made(answer, "grid", () => {
-    const count2 = rows * columns;
+    const count3 = rows * columns;
     const part = (tokens, [a, b]) => b - a === tokens.length ? tokens : tokens.slice(a, b);
     return {
       shape: (
@@ -1907,14 +1908,14 @@ function decoded({ info, capture, stage, batch }, source, answer) {
         bytes,
         Float64Array,
         0,
-        count2
+        count3
       ),
       visible: numbersIn(
         /** @type {Uint8Array} */
         bytes,
         Uint8Array,
-        8 * count2,
-        count2
+        8 * count3,
+        count3
       ),
       rowTokens: json.row_labels ?? part(info.tokens, json.rows),
       keyTokens: json.key_labels ?? part(info.key_tokens, json.keys),
@@ -2060,7 +2061,7 @@ function table(id, entries, tokens, act) {
     )
   );
 }
-function line({ index, weight, share }, tokens, act, at) {
+function line({ index, weight, share: share2 }, tokens, act, at) {
   const bar = Number.isFinite(weight) ? Math.max(0, Math.min(1, weight)) : 0;
   return h(
     "tr",
@@ -2071,7 +2072,7 @@ function line({ index, weight, share }, tokens, act, at) {
       { class: "weight", vars: { "--w": String(bar) }, title: String(weight) },
       rounded(weight)
     ),
-    h("td", { class: "so-far" }, rounded(share))
+    h("td", { class: "so-far" }, rounded(share2))
   );
 }
 function nameOf(index, tokens, act, at) {
@@ -2269,7 +2270,7 @@ var WORDS = [
   ],
   [
     "token-before share",
-    "the weight that a query gives to the token just before it, as a mean over the queries that see two keys or more; where none is before it, that is 0"
+    "the weight that a query gives to the token just before it, as a mean over the queries that see it and another key: the previous-token score"
   ],
   [
     "mean distance",
@@ -2458,8 +2459,8 @@ function heldCamera({ x, y, z }, size, box) {
 }
 function edgesOf({ x, y, z }, { width, height }) {
   const per = 2 ** z;
-  const [left3, top2] = [x - width * per / 2, y - height * per / 2];
-  return { per, left: left3, top: top2, right: left3 + width * per, bottom: top2 + height * per };
+  const [left3, top3] = [x - width * per / 2, y - height * per / 2];
+  return { per, left: left3, top: top3, right: left3 + width * per, bottom: top3 + height * per };
 }
 function zoomedAt(camera, by, [px, py], size, box) {
   const world = worldCamera(size, box);
@@ -2471,10 +2472,10 @@ function zoomedAt(camera, by, [px, py], size, box) {
   return heldCamera({ x, y, z }, size, box);
 }
 var panned = ({ x, y, z }, dx, dy, size, box) => heldCamera({ x: x + dx * 2 ** z, y: y + dy * 2 ** z, z }, size, box);
-var levelAt = (z, ratio, top2) => within(Math.ceil(z - Math.log2(ratio) - SLACK), 0, top2);
+var levelAt = (z, ratio, top3) => within(Math.ceil(z - Math.log2(ratio) - SLACK), 0, top3);
 function pairUnder(camera, box, size, [px, py]) {
-  const { left: left3, top: top2, per } = edgesOf(camera, box);
-  const [query, key] = [Math.floor(top2 + py * per), Math.floor(left3 + px * per)];
+  const { left: left3, top: top3, per } = edgesOf(camera, box);
+  const [query, key] = [Math.floor(top3 + py * per), Math.floor(left3 + px * per)];
   const inside3 = query >= 0 && key >= 0 && query < size.rows && key < size.keys;
   return inside3 ? [query, key] : null;
 }
@@ -2494,12 +2495,12 @@ function cellAround([query, key], level, { rows, keys }) {
   return { level, rows: span3(query, rows), keys: span3(key, keys) };
 }
 function regionOf(camera, box, size) {
-  const { left: left3, top: top2, right, bottom } = edgesOf(camera, box);
+  const { left: left3, top: top3, right, bottom } = edgesOf(camera, box);
   const span3 = (from, to, n) => (
     /** @type {Span} */
     [within(Math.floor(from), 0, n), within(Math.ceil(to), 0, n)]
   );
-  const [rows, keys] = [span3(top2, bottom, size.rows), span3(left3, right, size.keys)];
+  const [rows, keys] = [span3(top3, bottom, size.rows), span3(left3, right, size.keys)];
   return rows[1] > rows[0] && keys[1] > keys[0] ? { rows, keys } : null;
 }
 function tilesIn(camera, box, size, level, tile) {
@@ -2513,10 +2514,10 @@ function tilesIn(camera, box, size, level, tile) {
   const far = ({ i, j }) => Math.hypot((i + 0.5) * side - camera.y, (j + 0.5) * side - camera.x);
   return found.sort((a, b) => far(a) - far(b));
 }
-function between(from, to, share) {
-  const z = from.z + (to.z - from.z) * share;
+function between(from, to, share2) {
+  const z = from.z + (to.z - from.z) * share2;
   const [a, b, now] = [2 ** from.z, 2 ** to.z, 2 ** z];
-  const left3 = Math.abs(a - b) < SLACK ? 1 - share : (now - b) / (a - b);
+  const left3 = Math.abs(a - b) < SLACK ? 1 - share2 : (now - b) / (a - b);
   return { x: to.x + (from.x - to.x) * left3, y: to.y + (from.y - to.y) * left3, z };
 }
 
@@ -2738,37 +2739,37 @@ var THICKNESS = 44;
 var DECADES = 4;
 function stripScale(numbers, { log = false, high = null } = {}) {
   const finite = Array.from(numbers).filter((x) => Number.isFinite(x) && x > 0);
-  const most = high ?? finite.reduce((top3, x) => Math.max(top3, x), 0);
-  const top2 = most > 0 ? most : 1;
-  if (!log) return { low: 0, high: top2, log, under: false };
-  const least = finite.reduce((bottom, x) => Math.min(bottom, x), top2);
-  const floor = 10 ** (Math.ceil(Math.log10(top2)) - DECADES);
+  const most = high ?? finite.reduce((top4, x) => Math.max(top4, x), 0);
+  const top3 = most > 0 ? most : 1;
+  if (!log) return { low: 0, high: top3, log, under: false };
+  const least = finite.reduce((bottom, x) => Math.min(bottom, x), top3);
+  const floor = 10 ** (Math.ceil(Math.log10(top3)) - DECADES);
   const low = Math.max(floor, 10 ** Math.floor(Math.log10(least * 0.999999)));
-  return { low, high: top2, log, under: Array.from(numbers).some((x) => x < low) };
+  return { low, high: top3, log, under: Array.from(numbers).some((x) => x < low) };
 }
 function barShare(x, { low, high, log }) {
   if (Number.isNaN(x)) return NaN;
-  const share = log ? Math.log(x / low) / Math.log(high / low) : (x - low) / (high - low);
-  return Math.max(0, Math.min(1, share));
+  const share2 = log ? Math.log(x / low) / Math.log(high / low) : (x - low) / (high - low);
+  return Math.max(0, Math.min(1, share2));
 }
 function paintStrip(canvas, numbers, options) {
-  const { vertical, cell: cell2, colors, scale, picked: picked2 = null, thickness = THICKNESS } = options;
+  const { vertical, cell: cell3, colors, scale, picked: picked2 = null, thickness = THICKNESS } = options;
   const { ratio = globalThis.devicePixelRatio || 1 } = options;
-  const length = numbers.length * cell2;
+  const length = numbers.length * cell3;
   const pen = sized(canvas, vertical ? thickness : length, vertical ? length : thickness, ratio);
-  const gap = cell2 >= 6 ? 1 : 0;
-  const fill = (i, share, ink) => {
-    const start2 = Math.round(i * cell2 * ratio);
-    const size = Math.max(1, Math.round((i + 1) * cell2 * ratio) - start2 - Math.round(gap * ratio));
-    const long = Math.max(share > 0 ? ratio : 0, Math.round(share * thickness * ratio));
+  const gap = cell3 >= 6 ? 1 : 0;
+  const fill = (i, share2, ink) => {
+    const start2 = Math.round(i * cell3 * ratio);
+    const size = Math.max(1, Math.round((i + 1) * cell3 * ratio) - start2 - Math.round(gap * ratio));
+    const long = Math.max(share2 > 0 ? ratio : 0, Math.round(share2 * thickness * ratio));
     pen.fillStyle = ink;
     if (vertical) pen.fillRect(0, start2, long, size);
     else pen.fillRect(start2, 0, size, long);
   };
   for (let i = 0; i < numbers.length; i += 1) {
-    const share = barShare(numbers[i], scale);
-    if (Number.isNaN(share)) fill(i, 0.5, colors.nan);
-    else fill(i, share, i === picked2 ? colors.focus : colors.bar);
+    const share2 = barShare(numbers[i], scale);
+    if (Number.isNaN(share2)) fill(i, 0.5, colors.nan);
+    else fill(i, share2, i === picked2 ? colors.focus : colors.bar);
   }
 }
 function stripLegend(name, { low, high, log, under: under3 }) {
@@ -2790,15 +2791,15 @@ var APART = 6;
 var GAP = 5;
 var LEAST = 0.02;
 function axisOf(camera, box, size, vertical) {
-  const { left: left3, top: top2, per } = edgesOf(camera, box);
-  return vertical ? { vertical, from: top2, per, length: box.height, count: size.rows } : { vertical, from: left3, per, length: box.width, count: size.keys };
+  const { left: left3, top: top3, per } = edgesOf(camera, box);
+  return vertical ? { vertical, from: top3, per, length: box.height, count: size.rows } : { vertical, from: left3, per, length: box.width, count: size.keys };
 }
 var hasWords = ({ per }) => 1 / per >= WORDS2;
 function labelsOn(axis2) {
-  const { from, per, length, count: count2, vertical } = axis2;
+  const { from, per, length, count: count3, vertical } = axis2;
   const step4 = hasWords(axis2) ? 1 : roundStep((vertical ? SPACED.rows : SPACED.keys) * per);
   const first = Math.max(0, Math.ceil((from - 0.5) / step4) * step4);
-  const last = Math.min(count2 - 1, from + length * per);
+  const last = Math.min(count3 - 1, from + length * per);
   const found = [];
   for (let at = first; at <= last; at += step4) found.push(at);
   return found;
@@ -2808,9 +2809,9 @@ function roundStep(least) {
   return [1, 2, 5, 10].map((by) => by * ten).find((step4) => step4 >= least) ?? 10 * ten;
 }
 var middleOf = ({ from, per }, at) => (at + 0.5 - from) / per;
-function tokenAt({ from, per, count: count2 }, pixels2) {
+function tokenAt({ from, per, count: count3 }, pixels2) {
   const at = Math.floor(from + pixels2 * per);
-  return at >= 0 && at < count2 ? at : null;
+  return at >= 0 && at < count3 ? at : null;
 }
 var positionWords = (at) => at.toLocaleString("en");
 function drawLabels(pen, axis2, { tokens, across, picked: picked2, colors, ratio }) {
@@ -2879,15 +2880,15 @@ function scaleOf2({ most, mean }, log) {
   if (!seen.length) return stripScale(most, { log });
   const least = seen[Math.floor(LEAST * seen.length)];
   const low = 10 ** Math.floor(Math.log10(least * 0.999999));
-  const high = most.reduce((top2, x) => x > top2 ? x : top2, low);
+  const high = most.reduce((top3, x) => x > top3 ? x : top3, low);
   return { low, high: Math.max(high, 10 * low), log, under: mean.some((x) => x < low) };
 }
 function drawProfile(pen, axis2, strip, { log, across, colors, ratio }) {
   const scale = scaleOf2(strip, log);
   const each = (strip.stop - strip.start) / strip.buckets;
   const place = (bucket) => Math.round((strip.start + bucket * each - axis2.from) / axis2.per * ratio);
-  const bar = (from, upTo, share) => {
-    const long = Math.max(share > 0 ? ratio : 0, Math.round(share * across * ratio));
+  const bar = (from, upTo, share2) => {
+    const long = Math.max(share2 > 0 ? ratio : 0, Math.round(share2 * across * ratio));
     const size = Math.max(1, upTo - from - (upTo - from >= 6 * ratio ? ratio : 0));
     if (axis2.vertical) pen.fillRect(0, from, long, size);
     else pen.fillRect(from, 0, size, long);
@@ -2956,15 +2957,15 @@ function keysSeen({ options, sizes }, batch, query) {
 
 // src/map_codes.js
 var valueOf = (code, { first, last, low, high }) => 2 ** (low + (code - first) / (last - first) * (high - low));
-function tally(counts, codes, columns, [top2, bottom], [left3, right]) {
-  for (let r = top2; r < bottom; r += 1)
+function tally(counts, codes, columns, [top3, bottom], [left3, right]) {
+  for (let r = top3; r < bottom; r += 1)
     for (let i = r * columns + left3; i < r * columns + right; i += 1) counts[codes[i]] += 1;
 }
 function percentiles(counts, { first, last }, percents) {
-  const total = counts.subarray(first, last + 1).reduce((sum2, count2) => sum2 + count2, 0);
+  const total = counts.subarray(first, last + 1).reduce((sum2, count3) => sum2 + count3, 0);
   if (!total) return [first, last];
-  const at = (percent) => {
-    let left3 = Math.max(1, Math.ceil(percent / 100 * total));
+  const at = (percent2) => {
+    let left3 = Math.max(1, Math.ceil(percent2 / 100 * total));
     let code = first;
     while (code < last && left3 > counts[code]) {
       left3 -= counts[code];
@@ -2981,8 +2982,8 @@ function pixelsOf(colors, codes, [low, high]) {
   const ramp2 = new Uint32Array(buffer, byteOffset, 256);
   const pixels2 = new Uint32Array(256).fill(ramp2[0]);
   for (let code = codes.first; code <= codes.last; code += 1) {
-    const share = Math.max(0, Math.min(1, (code - low) / (high - low)));
-    pixels2[code] = ramp2[Math.round(255 * share)];
+    const share2 = Math.max(0, Math.min(1, (code - low) / (high - low)));
+    pixels2[code] = ramp2[Math.round(255 * share2)];
   }
   pixels2[codes.zero] = ramp2[0];
   pixels2[codes.hidden] = pixelOf(colors.hidden);
@@ -3032,7 +3033,7 @@ function mapScene(state, source, desk) {
   const level = levelAt(camera.z, globalThis.devicePixelRatio || 1, info?.top ?? 0);
   const refused = desk.builder.refused(place);
   const at = refused ? null : map.lock ?? map.aim;
-  const cell2 = at && cellAround(at, map.lock ? 0 : level, size);
+  const cell3 = at && cellAround(at, map.lock ? 0 : level, size);
   const counts = desk.counts(place);
   const codes = info?.codes ?? null;
   return {
@@ -3049,8 +3050,8 @@ function mapScene(state, source, desk) {
     range: counts && codes ? percentiles(counts, codes, map.range) : null,
     hasNaN: counts !== null && codes !== null && counts[codes.nan] > 0,
     at,
-    cell: cell2,
-    reading: (cell2 && desk.reader.reading(place, cell2)) ?? null,
+    cell: cell3,
+    reading: (cell3 && desk.reader.reading(place, cell3)) ?? null,
     from: linksOf(state, source, state.picked ? { rows: state.row } : null),
     by: linksOf(state, source, state.key === null ? null : { keys: state.key }),
     ledger: state.picked ? ledgerScene(state, source) : null
@@ -3082,8 +3083,8 @@ function linksOf(state, source, of) {
   const answer = of && source.answer("strongest", linkArgs(state, of));
   return { links: answer?.json?.links ?? null, refused: answer?.refused ?? "" };
 }
-function namedPair({ at, cell: cell2, reading }) {
-  if (!cell2 || cell2.level === 0) return at;
+function namedPair({ at, cell: cell3, reading }) {
+  if (!cell3 || cell3.level === 0) return at;
   const { query = -1, key = -1 } = reading?.cell ?? {};
   return query < 0 || key < 0 ? null : [query, key];
 }
@@ -3188,27 +3189,27 @@ function scoreWords({ state, ledger, words: words2, windowed }, view, row, key) 
   const listed2 = record && row === state.row ? record.keys.indexOf(key) : -1;
   const word2 = scoreName(state.info.options);
   if (record && listed2 >= 0) return ` (${word2} ${rounded(record.scores[listed2])})`;
-  const top2 = view.facts?.max_score[row];
-  if (windowed || top2 === void 0 || !Number.isFinite(top2)) return "";
+  const top3 = view.facts?.max_score[row];
+  if (windowed || top3 === void 0 || !Number.isFinite(top3)) return "";
   const { grid: grid2 } = view;
   const columns = grid2.shape[1];
   const weights2 = grid2.weights.subarray((row - grid2.rowAt) * columns).subarray(0, columns);
   const most = weights2.reduce((a, b) => Math.max(a, b), 0);
   const weight = weights2[key - grid2.keyAt];
-  return weight > 0 ? ` (${word2} ${rounded(top2 + Math.log(weight / most))})` : "";
+  return weight > 0 ? ` (${word2} ${rounded(top3 + Math.log(weight / most))})` : "";
 }
 var scoreName = ({ bias, softcap }) => `${bias ? "biased" : softcap === null ? "scaled" : "capped"} score`;
 function rowWords(scene) {
   const { first, state, picked: picked2, words: words2 } = scene;
   if (!first?.facts || !picked2 || words2) return "";
-  const { entropy, visible, first_share: share, sink } = first.facts;
+  const { entropy, visible, first_share: share2, sink } = first.facts;
   const { row } = state;
   const name = quoted(scene.queries.tokens, row);
   if (visible[row] === 0) return `${name} has no visible keys: it reads nothing.`;
   const parts = [
     `sees ${count(visible[row])} ${visible[row] === 1 ? "key" : "keys"}`,
     `entropy ${rounded(entropy[row])} of at most ${rounded(Math.log(visible[row]))} nats`,
-    share && `first-token share ${rounded(share[row])}`,
+    share2 && `first-token share ${rounded(share2[row])}`,
     sink && `sink ${rounded(sink[row])}`
   ];
   return `${name}: ${parts.filter(Boolean).join(", ")}.`;
@@ -3220,14 +3221,14 @@ var placed = (tokens, at) => `${positionWords(at)} ⁨“${shortName(tokens[at])
 var spanWords = ([from, upTo]) => upTo - from === 1 ? positionWords(from) : `${positionWords(from)} … ${positionWords(upTo - 1)}`;
 var pairName = ({ queries, keys }, query, key) => `query ${placed(queries.tokens, query)} reads key ${placed(keys.tokens, key)}`;
 function readWords(scene) {
-  const { at, cell: cell2, reading } = scene;
-  if (!at || !cell2) {
+  const { at, cell: cell3, reading } = scene;
+  if (!at || !cell3) {
     return {
       formula: "",
       exactly: "Point at the map for the exact number there. L, or a click, holds on to it."
     };
   }
-  const where = cell2.level === 0 ? pairName(scene, ...at) : `queries ${spanWords(cell2.rows)}, keys ${spanWords(cell2.keys)}`;
+  const where = cell3.level === 0 ? pairName(scene, ...at) : `queries ${spanWords(cell3.rows)}, keys ${spanWords(cell3.keys)}`;
   if (reading?.pair) return pairWords2(where, reading.pair);
   if (reading?.cell) return cellWords(scene, where, reading.cell);
   return { formula: where, exactly: reading?.refused ?? "…" };
@@ -3241,9 +3242,9 @@ function pairWords2(where, { weight, visible, score, lse, by }) {
     exactly: `${made} exactly ${exact(weight)} (${by})`.trim()
   };
 }
-function cellWords(scene, where, { max, query, key, share, visible, by }) {
+function cellWords(scene, where, { max, query, key, share: share2, visible, by }) {
   if (!visible) return { formula: `${where}: hidden`, exactly: "no query here may see a key here" };
-  const what = `the cell’s share ${fine(share)}`;
+  const what = `the cell’s share ${fine(share2)}`;
   if (query < 0 || key < 0)
     return { formula: `${where}: the strongest weight here is ${fine(max)}`, exactly: what };
   return {
@@ -3460,9 +3461,9 @@ function fly(page, target, lock) {
   const flight = page.life.flight();
   const step4 = () => {
     if (!page.life.isFlying(flight)) return;
-    const share = Math.min(1, (performance.now() - start2) / FLIGHT);
-    const eased = share * share * (3 - 2 * share);
-    if (share >= 1) arrive();
+    const share2 = Math.min(1, (performance.now() - start2) / FLIGHT);
+    const eased = share2 * share2 * (3 - 2 * share2);
+    if (share2 >= 1) arrive();
     else {
       page.life.look({ ...between(from, to, eased), aim: null }, flight);
       requestAnimationFrame(step4);
@@ -3645,7 +3646,7 @@ function readHeads(fields2, capture, place) {
   const open4 = stage !== null || whole(fields2.get("h"), heads) !== null;
   const row = whole(fields2.get("q"), q_len);
   const key = whole(fields2.get("k"), kv_len);
-  const [top2, left3] = pair(fields2.get("win"), q_len, kv_len) ?? [0, 0];
+  const [top3, left3] = pair(fields2.get("win"), q_len, kv_len) ?? [0, 0];
   return {
     ...place,
     ...row === null ? {} : { row },
@@ -3658,7 +3659,7 @@ function readHeads(fields2, capture, place) {
     words: fields2.get("w") === "1",
     first: fields2.get("first") !== "0",
     compare: headAt(fields2.get("cmp"), capture),
-    corner: [top2, left3],
+    corner: [top3, left3],
     thumb: { stage: place.stage, head: place.head },
     mark: null,
     point: null
@@ -3701,7 +3702,7 @@ var COLUMNS = [
     id: "previous",
     word: "token-before share",
     unit: "",
-    means: `the weight of the token just before the query, ${CHOOSING}`,
+    means: "the weight of the token just before the query, as a mean over the queries that see it and another key",
     number: told((summary) => summary.previous_share)
   },
   {
@@ -3765,8 +3766,8 @@ function pictureIn({ json, bytes }) {
 function kindsOf(rows) {
   const there = /* @__PURE__ */ new Set();
   for (const { summary } of rows)
-    for (const { name, share } of summary?.groups ?? [])
-      if (share !== 0 && share !== null) there.add(name);
+    for (const { name, share: share2 } of summary?.groups ?? [])
+      if (share2 !== 0 && share2 !== null) there.add(name);
   const order = rows.find(({ summary }) => summary)?.summary?.groups.map(({ name }) => name) ?? [];
   return order.filter((name) => there.has(name));
 }
@@ -3778,9 +3779,9 @@ function columnsOf2({ layers }, rows) {
 function sorted(rows, columns, { by, down }) {
   const column = columns.find(({ id }) => id === by);
   if (!column) return by === BY_HEAD && down ? [...rows].reverse() : rows;
-  const numberOf2 = (row) => column.number(row) ?? NaN;
+  const numberOf3 = (row) => column.number(row) ?? NaN;
   return [...rows].sort((a, b) => {
-    const [x, y] = [numberOf2(a), numberOf2(b)];
+    const [x, y] = [numberOf3(a), numberOf3(b)];
     const [noX, noY] = [Number.isNaN(x), Number.isNaN(y)];
     if (noX || noY) return Number(noX) - Number(noY);
     return down ? y - x : x - y;
@@ -4057,8 +4058,8 @@ function see(page, axis2, at) {
   if (!scene || !(at >= 0 && at < (axis2 === "x" ? scene.size.keys : scene.size.rows))) return;
   const { camera, size, layout } = scene;
   page.update(axis2 === "x" ? { key: at, follow: true } : { row: at, picked: true, follow: false });
-  const { left: left3, top: top2, right, bottom } = edgesOf(camera, layout.box);
-  const [from, upTo] = axis2 === "x" ? [left3, right] : [top2, bottom];
+  const { left: left3, top: top3, right, bottom } = edgesOf(camera, layout.box);
+  const [from, upTo] = axis2 === "x" ? [left3, right] : [top3, bottom];
   if (at >= from && at < upTo) return;
   page.life.look(heldCamera({ ...camera, [axis2]: at + 0.5 }, size, layout.box));
 }
@@ -4066,13 +4067,13 @@ function see(page, axis2, at) {
 // src/heat_axes.js
 var LINE = 11;
 var SPACED2 = 13;
-function labelStep(cell2) {
-  if (cell2 >= LINE) return 1;
+function labelStep(cell3) {
+  if (cell3 >= LINE) return 1;
   for (let ten = 1; ; ten *= 10)
-    for (const step4 of [2 * ten, 5 * ten, 10 * ten]) if (step4 * cell2 >= SPACED2) return step4;
+    for (const step4 of [2 * ten, 5 * ten, 10 * ten]) if (step4 * cell3 >= SPACED2) return step4;
 }
-function marksOf(tokens, at, cell2, always = []) {
-  const step4 = labelStep(cell2);
+function marksOf(tokens, at, cell3, always = []) {
+  const step4 = labelStep(cell3);
   const repeated = repeatedOf(tokens);
   const mark3 = (index) => {
     const token2 = tokens[index];
@@ -4084,7 +4085,7 @@ function marksOf(tokens, at, cell2, always = []) {
     /** @type {number[]} */
     always.map((position) => Number.isInteger(position) ? position - at : -1).filter((index) => index >= 0 && index < tokens.length)
   );
-  const isFree = (index) => forced.every((other2) => Math.abs(other2 - index) * cell2 >= (step4 > 1 ? SPACED2 : 1));
+  const isFree = (index) => forced.every((other2) => Math.abs(other2 - index) * cell3 >= (step4 > 1 ? SPACED2 : 1));
   const regular = tokens.map((_, index) => index).filter((index) => (at + index) % step4 === 0 && isFree(index));
   return [.../* @__PURE__ */ new Set([...regular, ...forced])].sort((a, b) => a - b).map(mark3);
 }
@@ -4097,25 +4098,25 @@ function rowAxis(grid2, options) {
   return axis("rows", "queries", gridHeight(grid2, options.cell), options.cell, labels);
 }
 function keyAxis(grid2, options) {
-  const { cell: cell2 } = options;
+  const { cell: cell3 } = options;
   const labels = labelsOf(grid2.keyTokens, grid2.keyAt, "head-key", "key", options);
   if (grid2.sink) labels.push(sinkLabel(grid2, options));
-  return axis("keys", "keys", gridWidth(grid2, cell2), cell2, labels);
+  return axis("keys", "keys", gridWidth(grid2, cell3), cell3, labels);
 }
-function axis(kind, name, length, cell2, labels) {
+function axis(kind, name, length, cell3, labels) {
   return h(
     "div",
     {
-      class: `heat-axis ${kind}${labelStep(cell2) > 1 ? " sparse" : ""}`,
+      class: `heat-axis ${kind}${labelStep(cell3) > 1 ? " sparse" : ""}`,
       role: "group",
       "aria-label": name,
-      vars: { "--length": `${length}px`, "--cell": `${cell2}px` }
+      vars: { "--length": `${length}px`, "--cell": `${cell3}px` }
     },
     labels
   );
 }
-function labelsOf(tokens, at, act, side, { cell: cell2, picked: picked2, hover, padding = [] }) {
-  const marks = marksOf(tokens, at, cell2, [picked2, hover]);
+function labelsOf(tokens, at, act, side, { cell: cell3, picked: picked2, hover, padding = [] }) {
+  const marks = marksOf(tokens, at, cell3, [picked2, hover]);
   const isPicked = (mark3) => mark3.position === picked2;
   const stop = marks.findIndex(isPicked);
   return marks.map((mark3, i) => {
@@ -4135,14 +4136,14 @@ function labelsOf(tokens, at, act, side, { cell: cell2, picked: picked2, hover, 
         "aria-label": `${side} ${name}`,
         title: `${readable(tokens[index])}${filler ? " (padding)" : ""}`,
         tabindex: i === Math.max(0, stop) ? 0 : -1,
-        vars: { "--at": `${index * cell2}px` }
+        vars: { "--at": `${index * cell3}px` }
       },
       h("bdi", {}, text),
       numbered && h("small", {}, `@${position}`)
     );
   });
 }
-function sinkLabel(grid2, { cell: cell2, picked: picked2, hover }) {
+function sinkLabel(grid2, { cell: cell3, picked: picked2, hover }) {
   const kinds = [picked2 === SINK && "picked", hover === SINK && "hover"].filter(Boolean);
   return h(
     "span",
@@ -4150,7 +4151,7 @@ function sinkLabel(grid2, { cell: cell2, picked: picked2, hover }) {
       class: ["heat-label", "sink", ...kinds].join(" "),
       "data-key": "sink",
       title: "the share that the sink takes: no key reads it",
-      vars: { "--at": `${sinkLeft(grid2, cell2)}px`, "--cell": `${sinkWidth(cell2)}px` }
+      vars: { "--at": `${sinkLeft(grid2, cell3)}px`, "--cell": `${sinkWidth(cell3)}px` }
     },
     "sink"
   );
@@ -4216,26 +4217,26 @@ var RAMP = 150;
 var NARROWEST = 420;
 function pictureOf(grid2, { title, what, range: range3, theme = "light", ramp: ramp2 }) {
   const colors = heatColors(theme, ramp2 ? { ramp: ramp2 } : {});
-  const cell2 = Math.max(1, Math.min(CELL, Math.floor(LONG_SIDE / Math.max(...grid2.shape))));
-  const rows = marksOf(grid2.rowTokens, grid2.rowAt, cell2);
-  const keys = marksOf(grid2.keyTokens, grid2.keyAt, cell2);
+  const cell3 = Math.max(1, Math.min(CELL, Math.floor(LONG_SIDE / Math.max(...grid2.shape))));
+  const rows = marksOf(grid2.rowTokens, grid2.rowAt, cell3);
+  const keys = marksOf(grid2.keyTokens, grid2.keyAt, cell3);
   const room = (marks, least) => Math.max(textWidth(least, SMALL3), ...marks.map((mark3) => textWidth(words(mark3), LABEL)));
   const head2 = MARGIN + TITLE + 6 + SMALL3 + 16;
   const left3 = Math.ceil(MARGIN + room(rows, "query") + 10);
-  const top2 = Math.ceil(head2 + SMALL3 + room(keys, "") + 10);
-  const [wide, high] = [gridWidth(grid2, cell2), gridHeight(grid2, cell2)];
+  const top3 = Math.ceil(head2 + SMALL3 + room(keys, "") + 10);
+  const [wide, high] = [gridWidth(grid2, cell3), gridHeight(grid2, cell3)];
   const width = Math.max(NARROWEST, left3 + wide + MARGIN);
-  const place = { cell: cell2, left: left3, top: top2, colors, width };
+  const place = { cell: cell3, left: left3, top: top3, colors, width };
   const texts = [
-    ...headings(place, title, what, top2 + Math.min(-10, cell2 / 2 - 14)),
+    ...headings(place, title, what, top3 + Math.min(-10, cell3 / 2 - 14)),
     ...axisTexts(grid2, place, rows, keys)
   ];
-  const legend2 = legendOf(grid2, range3, place, top2 + high + 22);
+  const legend2 = legendOf(grid2, range3, place, top3 + high + 22);
   return {
     ...place,
-    height: top2 + high + 22 + 14 + MARGIN,
+    height: top3 + high + 22 + 14 + MARGIN,
     texts: [...texts, ...legend2.texts],
-    ticks: labelStep(cell2) > 1 ? ticksOf(place, rows, keys) : [],
+    ticks: labelStep(cell3) > 1 ? ticksOf(place, rows, keys) : [],
     ramp: legend2.ramp,
     swatches: legend2.swatches
   };
@@ -4272,12 +4273,12 @@ function headings({ left: left3, width, colors }, title, what, beside) {
     { x: left3, y: below + 24, text: "key", size: SMALL3, color: colors.soft, ...plain3 }
   ];
 }
-function axisTexts(grid2, { cell: cell2, left: left3, top: top2, colors }, rows, keys) {
+function axisTexts(grid2, { cell: cell3, left: left3, top: top3, colors }, rows, keys) {
   const style = { size: LABEL, color: colors.ink };
-  const middle = (index) => (index + 0.5) * cell2;
+  const middle = (index) => (index + 0.5) * cell3;
   const texts = [
     ...rows.map((mark3) => {
-      const at = { x: left3 - TICK - 3, y: top2 + middle(mark3.index) };
+      const at = { x: left3 - TICK - 3, y: top3 + middle(mark3.index) };
       return {
         ...at,
         text: words(mark3),
@@ -4290,7 +4291,7 @@ function axisTexts(grid2, { cell: cell2, left: left3, top: top2, colors }, rows,
       };
     }),
     ...keys.map((mark3) => {
-      const at = { x: left3 + middle(mark3.index), y: top2 - TICK - 3 };
+      const at = { x: left3 + middle(mark3.index), y: top3 - TICK - 3 };
       return {
         ...at,
         text: words(mark3),
@@ -4304,22 +4305,22 @@ function axisTexts(grid2, { cell: cell2, left: left3, top: top2, colors }, rows,
     })
   ];
   if (grid2.sink) {
-    const x = left3 + sinkLeft(grid2, cell2) + sinkWidth(cell2) / 2;
-    texts.push({ x, y: top2 - TICK - 3, text: "sink", anchor: "start", upright: true, ...style });
+    const x = left3 + sinkLeft(grid2, cell3) + sinkWidth(cell3) / 2;
+    texts.push({ x, y: top3 - TICK - 3, text: "sink", anchor: "start", upright: true, ...style });
   }
   return texts;
 }
-function ticksOf({ cell: cell2, left: left3, top: top2 }, rows, keys) {
-  const at = ({ index }) => (index + 0.5) * cell2;
+function ticksOf({ cell: cell3, left: left3, top: top3 }, rows, keys) {
+  const at = ({ index }) => (index + 0.5) * cell3;
   return [
     ...rows.map(
       (mark3) => (
         /** @type {Picture["ticks"][number]} */
         [
           left3 - TICK,
-          top2 + at(mark3),
+          top3 + at(mark3),
           left3,
-          top2 + at(mark3)
+          top3 + at(mark3)
         ]
       )
     ),
@@ -4328,9 +4329,9 @@ function ticksOf({ cell: cell2, left: left3, top: top2 }, rows, keys) {
         /** @type {Picture["ticks"][number]} */
         [
           left3 + at(mark3),
-          top2 - TICK,
+          top3 - TICK,
           left3 + at(mark3),
-          top2
+          top3
         ]
       )
     )
@@ -4376,12 +4377,12 @@ var isolated2 = (text) => RIGHT_TO_LEFT.test(text) ? `⁨${text}⁩` : text;
 var WIDE = /[\u1100-\u11ff\u2e80-\uffdc\u{1f000}-\u{3ffff}]/u;
 var UNSPACED = /[\u2068\u2069\p{Mn}]/u;
 function textWidth(text, size) {
-  const share = (letter) => {
+  const share2 = (letter) => {
     if (UNSPACED.test(letter)) return 0;
     if (WIDE.test(letter)) return 1.05;
     return /[A-Z@MWmw%]/.test(letter) ? 0.85 : /[ijl.,:;'|()!]/.test(letter) ? 0.36 : 0.6;
   };
-  return size * [...text].reduce((total, letter) => total + share(letter), 0);
+  return size * [...text].reduce((total, letter) => total + share2(letter), 0);
 }
 function fitted2(text, size, room) {
   const letters2 = [...readable(text)];
@@ -4395,14 +4396,14 @@ function fitted2(text, size, room) {
 var FONT = 'system-ui, "Segoe UI", "Noto Sans", sans-serif';
 function gridPng(grid2, { ratio = 2, ...options }) {
   const picture2 = pictureOf(grid2, options);
-  const { cell: cell2, colors, left: left3, top: top2 } = picture2;
+  const { cell: cell3, colors, left: left3, top: top3 } = picture2;
   const canvas = newCanvas();
   const pen = sized(canvas, picture2.width, picture2.height, ratio);
   pen.fillStyle = colors.paper;
   pen.fillRect(0, 0, canvas.width, canvas.height);
   const cells2 = newCanvas();
-  paintGrid(cells2, grid2, { cell: cell2, range: options.range, colors, ratio });
-  pen.drawImage(cells2, left3 * ratio, top2 * ratio);
+  paintGrid(cells2, grid2, { cell: cell3, range: options.range, colors, ratio });
+  pen.drawImage(cells2, left3 * ratio, top3 * ratio);
   paintLegend(pen, picture2, ratio);
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   paintTicks(pen, picture2);
@@ -4458,14 +4459,14 @@ var PATTERNED = 6;
 var NAMESPACE = "http://www.w3.org/2000/svg";
 function gridSvg(grid2, options) {
   const picture2 = pictureOf(grid2, options);
-  const { width, height, left: left3, top: top2, colors } = picture2;
+  const { width, height, left: left3, top: top3, colors } = picture2;
   const lines = [
     `<svg xmlns="${NAMESPACE}" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" font-family="system-ui, 'Segoe UI', 'Noto Sans', sans-serif">`,
     `<title>${escaped(readable(options.title))}</title>`,
     `<desc>${escaped(readable(options.what))}</desc>`,
     definitionsOf(picture2),
     `<rect width="${width}" height="${height}" fill="${colors.paper}"/>`,
-    `<g transform="translate(${left3} ${top2})" shape-rendering="crispEdges">`,
+    `<g transform="translate(${left3} ${top3})" shape-rendering="crispEdges">`,
     ...cellPaths(grid2, options.range, picture2),
     "</g>",
     ...sinkRects(grid2, options.range, picture2),
@@ -4485,22 +4486,22 @@ function textOf({ x, y, text, size, anchor, upright, color, bold }) {
   const weight = bold ? ' font-weight="600"' : "";
   return `<text x="${x}" y="${y}" dy=".35em" font-size="${size}" text-anchor="${anchor}" fill="${color}" xml:space="preserve"${weight}${turn}>${escaped(text)}</text>`;
 }
-function definitionsOf({ colors, cell: cell2 }) {
+function definitionsOf({ colors, cell: cell3 }) {
   const stops = Array.from({ length: RAMP_STOPS }, (_, i) => {
-    const share = i / (RAMP_STOPS - 1);
-    return `<stop offset="${share}" stop-color="${hexOf(colors.ramp, Math.round(255 * share))}"/>`;
+    const share2 = i / (RAMP_STOPS - 1);
+    return `<stop offset="${share2}" stop-color="${hexOf(colors.ramp, Math.round(255 * share2))}"/>`;
   });
-  const [near, far] = [1, cell2 - 1];
+  const [near, far] = [1, cell3 - 1];
   return [
     "<defs>",
     `<linearGradient id="ramp">${stops.join("")}</linearGradient>`,
     `<pattern id="hidden" width="6" height="6" patternUnits="userSpaceOnUse"><rect width="6" height="6" fill="${colors.hidden}"/><path d="M-1 7L7-1M-1 1L1-1M5 7L7 5" stroke="${colors.hatch}" stroke-width="1.2"/></pattern>`,
-    `<pattern id="nan" width="${cell2}" height="${cell2}" patternUnits="userSpaceOnUse"><rect width="${cell2}" height="${cell2}" fill="${colors.nan}"/><path d="M${near} ${near}L${far} ${far}M${far} ${near}L${near} ${far}" stroke="${colors.paper}"/></pattern>`,
+    `<pattern id="nan" width="${cell3}" height="${cell3}" patternUnits="userSpaceOnUse"><rect width="${cell3}" height="${cell3}" fill="${colors.nan}"/><path d="M${near} ${near}L${far} ${far}M${far} ${near}L${near} ${far}" stroke="${colors.paper}"/></pattern>`,
     "</defs>"
   ].join("\n");
 }
 var PALE = "0.3";
-function cellPaths(grid2, range3, { colors, cell: cell2 }) {
+function cellPaths(grid2, range3, { colors, cell: cell3 }) {
   const [rows, columns] = grid2.shape;
   const { weights: weights2, visible } = grid2;
   const pieces = /* @__PURE__ */ new Map();
@@ -4510,36 +4511,36 @@ function cellPaths(grid2, range3, { colors, cell: cell2 }) {
     for (let c = 0; c < columns; ) {
       const [from, code] = [c, codeAt(c)];
       while (c < columns && codeAt(c) === code) c += 1;
-      const wide = (c - from) * cell2;
-      const piece2 = `M${from * cell2} ${r * cell2}h${wide}v${cell2}h${-wide}z`;
+      const wide = (c - from) * cell3;
+      const piece2 = `M${from * cell3} ${r * cell3}h${wide}v${cell3}h${-wide}z`;
       const others = pieces.get(code);
       if (others) others.push(piece2);
       else pieces.set(code, [piece2]);
     }
   }
   const paths = [...pieces].map(
-    ([code, list]) => `<path fill="${fillOf(code, cell2, colors)}" d="${list.join("")}"/>`
+    ([code, list]) => `<path fill="${fillOf(code, cell3, colors)}" d="${list.join("")}"/>`
   );
-  return [...paths, ...fadedRects(grid2, cell2, colors)];
+  return [...paths, ...fadedRects(grid2, cell3, colors)];
 }
-function fadedRects(grid2, cell2, colors) {
-  const wide = grid2.shape[1] * cell2;
+function fadedRects(grid2, cell3, colors) {
+  const wide = grid2.shape[1] * cell3;
   return (grid2.padded ?? []).flatMap(
-    (isPadded, r) => isPadded ? `<rect y="${r * cell2}" width="${wide}" height="${cell2}" fill="${colors.paper}" fill-opacity="${FADED}"/>` : []
+    (isPadded, r) => isPadded ? `<rect y="${r * cell3}" width="${wide}" height="${cell3}" fill="${colors.paper}" fill-opacity="${FADED}"/>` : []
   );
 }
-function fillOf(code, cell2, colors) {
+function fillOf(code, cell3, colors) {
   if (code >= 0) return hexOf(colors.ramp, code);
   if (code === EMPTY) return colors.hidden;
-  if (code === HIDDEN) return cell2 >= PATTERNED ? "url(#hidden)" : colors.hidden;
-  return cell2 >= PATTERNED ? "url(#nan)" : colors.nan;
+  if (code === HIDDEN) return cell3 >= PATTERNED ? "url(#hidden)" : colors.hidden;
+  return cell3 >= PATTERNED ? "url(#nan)" : colors.nan;
 }
-function emptyTexts(grid2, { left: left3, top: top2, cell: cell2, colors }) {
+function emptyTexts(grid2, { left: left3, top: top3, cell: cell3, colors }) {
   const rows = Array.from({ length: grid2.shape[0] }, (_, r) => r);
-  if (!emptyFits(grid2, cell2)) return [];
+  if (!emptyFits(grid2, cell3)) return [];
   return rows.filter((r) => isEmpty(grid2, r)).map((r) => ({
     x: left3 + 6,
-    y: top2 + (r + 0.5) * cell2,
+    y: top3 + (r + 0.5) * cell3,
     text: EMPTY_WORDS,
     size: 11,
     anchor: "start",
@@ -4547,13 +4548,13 @@ function emptyTexts(grid2, { left: left3, top: top2, cell: cell2, colors }) {
     color: colors.soft
   }));
 }
-function sinkRects(grid2, range3, { left: left3, top: top2, cell: cell2, colors }) {
-  const x = left3 + sinkLeft(grid2, cell2);
-  return (grid2.sink ?? []).map((share, r) => {
-    const code = codeOf(share, range3);
+function sinkRects(grid2, range3, { left: left3, top: top3, cell: cell3, colors }) {
+  const x = left3 + sinkLeft(grid2, cell3);
+  return (grid2.sink ?? []).map((share2, r) => {
+    const code = codeOf(share2, range3);
     const fill = code < 0 ? colors.nan : hexOf(colors.ramp, code);
     const pale = grid2.padded?.[r] ? `fill-opacity="${PALE}" ` : "";
-    return `<rect x="${x}" y="${top2 + r * cell2}" width="${sinkWidth(cell2)}" height="${cell2}" fill="${fill}" ${pale}shape-rendering="crispEdges"/>`;
+    return `<rect x="${x}" y="${top3 + r * cell3}" width="${sinkWidth(cell3)}" height="${cell3}" fill="${fill}" ${pale}shape-rendering="crispEdges"/>`;
   });
 }
 function legendRects({ ramp: ramp2, swatches, colors }) {
@@ -4586,10 +4587,10 @@ function gridJson(grid2, { what, title, about = {} }) {
   const { shape, weights: weights2, visible, rowTokens, keyTokens, rowAt, keyAt, sink } = grid2;
   const [rows, columns] = shape;
   const number2 = (x) => Number.isFinite(x) ? x : String(x);
-  const cell2 = (i) => visible[i] ? number2(weights2[i]) : null;
+  const cell3 = (i) => visible[i] ? number2(weights2[i]) : null;
   const matrix2 = Array.from(
     { length: rows },
-    (_, r) => Array.from({ length: columns }, (_2, c) => cell2(r * columns + c))
+    (_, r) => Array.from({ length: columns }, (_2, c) => cell3(r * columns + c))
   );
   return `${JSON.stringify({
     title,
@@ -4738,8 +4739,8 @@ function stepsFrom(state) {
   if (state.view === "map")
     return state.picked ? { focus: "steps" } : { notice: "There are no steps yet: pick a query." };
   if (hasLedger(state)) return { focus: "steps" };
-  const notice = state.open && state.picked ? "A mean of several heads has no steps of its own: choose “this head”." : "There are no steps yet: open a head and pick a query.";
-  return { notice };
+  const notice2 = state.open && state.picked ? "A mean of several heads has no steps of its own: choose “this head”." : "There are no steps yet: open a head and pick a query.";
+  return { notice: notice2 };
 }
 function savePage(page) {
   const command = exportCommand(page.state().capture);
@@ -4852,12 +4853,12 @@ function ask2({ state }, row) {
 }
 function pick3(scene, row, key) {
   const { state } = scene;
-  const chosen3 = key === SINK ? state.key : key;
+  const chosen4 = key === SINK ? state.key : key;
   return {
     ...ask2(scene, row),
-    key: chosen3,
+    key: chosen4,
     mark: [row, key === SINK ? 0 : key],
-    corner: cornerWith(state, row, chosen3),
+    corner: cornerWith(state, row, chosen4),
     follow: true
   };
 }
@@ -5050,35 +5051,35 @@ function refuse(argument, words2) {
   throw new HostError(`${argument}: ${words2}`, "refused", argument);
 }
 var quoted2 = (text) => text === void 0 ? "nothing" : `'${text.slice(0, 40)}'`;
-var range2 = (low, count2) => count2 > low ? `${low} ... ${count2 - 1}` : "(there is none to choose)";
-function inside2(text, name, low, count2) {
+var range2 = (low, count3) => count3 > low ? `${low} ... ${count3 - 1}` : "(there is none to choose)";
+function inside2(text, name, low, count3) {
   const number2 = /^-?[0-9]{1,15}$/.test(text) ? Number(text) : -1;
-  if (number2 >= low && number2 < count2) return number2;
-  return refuse(name, `must be a whole number ${range2(low, count2)}; got ${quoted2(text)}.`);
+  if (number2 >= low && number2 < count3) return number2;
+  return refuse(name, `must be a whole number ${range2(low, count3)}; got ${quoted2(text)}.`);
 }
-function whole2(args, name, count2, standard = 0, low = 0) {
+function whole2(args, name, count3, standard = 0, low = 0) {
   const given2 = args[name] ?? (standard === null ? void 0 : String(standard));
   if (given2 === void 0)
-    return refuse(name, `must be given, a whole number ${range2(low, count2)}.`);
-  return inside2(given2, name, low, count2);
+    return refuse(name, `must be given, a whole number ${range2(low, count3)}.`);
+  return inside2(given2, name, low, count3);
 }
-function wholes(args, name, count2, most) {
+function wholes(args, name, count3, most) {
   const given2 = args[name];
   if (!given2) return refuse(name, "must be given, whole numbers with commas between, e.g. 0,1,2.");
   const parts = given2.split(",");
   if (parts.length > most)
     return refuse(name, `must hold at most ${most} numbers; got more. Ask in parts.`);
-  return parts.map((part) => inside2(part, name, 0, count2));
+  return parts.map((part) => inside2(part, name, 0, count3));
 }
-function span2(args, name, count2) {
+function span2(args, name, count3) {
   const given2 = args[name];
-  if (given2 === void 0) return [0, count2];
+  if (given2 === void 0) return [0, count3];
   const match = /^([0-9]{1,15}):([0-9]{1,15})$/.exec(given2);
   const [start2, stop] = match ? [Number(match[1]), Number(match[2])] : [0, 0];
-  if (match && start2 < stop && stop <= count2) return [start2, stop];
+  if (match && start2 < stop && stop <= count3) return [start2, stop];
   return refuse(
     name,
-    `must be start:stop within 0:${count2}, at least one wide; got ${quoted2(given2)}.`
+    `must be start:stop within 0:${count3}, at least one wide; got ${quoted2(given2)}.`
   );
 }
 function word(args, name, choices2) {
@@ -5164,14 +5165,14 @@ function fromBase64(text) {
 }
 var READERS = {
   // Every machine that runs a browser is little-endian, as the file is.
-  float64: ({ buffer }, start2, count2) => Array.from(new Float64Array(buffer, start2 * 8, count2)),
-  float32: ({ buffer }, start2, count2) => Array.from(new Float32Array(buffer, start2 * 4, count2)),
-  float16: ({ buffer }, start2, count2) => Array.from(new Uint16Array(buffer, start2 * 2, count2), fromHalf),
-  bfloat16: ({ buffer }, start2, count2) => {
-    const upper2 = Uint32Array.from(new Uint16Array(buffer, start2 * 2, count2), (bits) => bits << 16);
+  float64: ({ buffer }, start2, count3) => Array.from(new Float64Array(buffer, start2 * 8, count3)),
+  float32: ({ buffer }, start2, count3) => Array.from(new Float32Array(buffer, start2 * 4, count3)),
+  float16: ({ buffer }, start2, count3) => Array.from(new Uint16Array(buffer, start2 * 2, count3), fromHalf),
+  bfloat16: ({ buffer }, start2, count3) => {
+    const upper2 = Uint32Array.from(new Uint16Array(buffer, start2 * 2, count3), (bits) => bits << 16);
     return Array.from(new Float32Array(upper2.buffer));
   },
-  bits: (bytes, start2, count2) => Array.from({ length: count2 }, (_, i) => {
+  bits: (bytes, start2, count3) => Array.from({ length: count3 }, (_, i) => {
     const at = start2 + i;
     return bytes[Math.floor(at / 8)] >> 7 - at % 8 & 1;
   })
@@ -5290,6 +5291,7 @@ function factsOf({ scores, weights: weights2, shifted_exp, row_sum, sink }, sees
     entropy: entropyOf(weights2),
     max_score: spoilt ? NaN : peak2,
     sink: sink ? sink.weight : 0,
+    sees: (key) => sees[key] ?? false,
     share: (key) => weights2[key] ?? 0,
     sum: (key) => visible > 0 ? shifted_exp[key] / row_sum : 0
   };
@@ -5394,13 +5396,14 @@ function meansOf({ data, head: head2 }, place, facts2) {
   const several = rows.filter((row) => facts2[row].visible > 1);
   const start2 = firstReal(data, place);
   const before2 = (head2(place).whole.q_offset ?? 0) - 1;
+  const paired = several.filter((row) => facts2[row].sees(row + before2));
   const mean = (some, number2) => some.length ? average(some.map(number2)) : null;
   const sinks = data.layers[place.layer].sinks !== null;
   return {
     entropy: mean(seeing, (row) => facts2[row].entropy),
     sink: sinks ? mean(seeing, (row) => facts2[row].sink) : null,
     first_share: mean(several, (row) => facts2[row].share(start2)),
-    previous_share: queries === keys ? mean(several, (row) => facts2[row].share(row + before2)) : null
+    previous_share: queries === keys ? mean(paired, (row) => facts2[row].share(row + before2)) : null
   };
 }
 
@@ -5621,8 +5624,8 @@ function trace(file, args) {
   const head2 = file.head(place);
   const row = whole2(args, "row", head2.q_len, null);
   const standard = file.data.info.limits.ledger_keys;
-  const top2 = whole2(args, "top", MOST_KEYS + 1, standard, 1);
-  return only2(traceRow(head2.row(row), row, top2));
+  const top3 = whole2(args, "top", MOST_KEYS + 1, standard, 1);
+  return only2(traceRow(head2.row(row), row, top3));
 }
 async function weights(file, args) {
   const place = placeOf(file, args);
@@ -5802,10 +5805,10 @@ var Line = class {
     return this.#numbers.size > 0;
   }
   /** @param {string} sentence */
-  #tell(sentence) {
-    if (sentence === this.#said) return;
-    this.#said = sentence;
-    this.#say(sentence);
+  #tell(sentence2) {
+    if (sentence2 === this.#said) return;
+    this.#said = sentence2;
+    this.#say(sentence2);
   }
   /** Small captures come into the page, for the time when nobody answers.  @param {any} info */
   #fetchNumbers({ capture }) {
@@ -5881,7 +5884,7 @@ function overviewPart(scene, layout) {
     { class: "overview-part", "data-key": "overview", "aria-labelledby": "overview-title" },
     h("div", { class: "titled" }, h("h2", { id: "overview-title" }, title), overviewTools(scene)),
     h("div", { class: "scroll" }, thumbsTable(scene, layout)),
-    [...refusals].map((sentence) => h("p", { class: "quiet" }, sentence)),
+    [...refusals].map((sentence2) => h("p", { class: "quiet" }, sentence2)),
     layers.some((_, stage) => isTooLong(state, stage)) && tooLong(),
     h(
       "p",
@@ -6253,8 +6256,8 @@ function layoutOf(state) {
   const thumb2 = Math.max(LEAST3, Math.min(most, widest));
   const names2 = narrow ? 74 : 96;
   const both = compare && room >= 860 ? (page - GAP3) / 2 : page;
-  const figure4 = beside ? page - OVERVIEW - GAP3 : both;
-  const width = figure4 - names2 - THICKNESS - 8;
+  const figure5 = beside ? page - OVERVIEW - GAP3 : both;
+  const width = figure5 - names2 - THICKNESS - 8;
   return {
     name,
     thumb: thumb2,
@@ -6323,8 +6326,8 @@ function headPart(scene, layout) {
   const { first, second, state } = scene;
   if (!first) return null;
   const name = viewName(first, state.capture);
-  const cell2 = cellOf(scene, first, layout);
-  const aside = first.grid !== null && layout.aside(gridWidth(first.grid, cell2));
+  const cell3 = cellOf(scene, first, layout);
+  const aside = first.grid !== null && layout.aside(gridWidth(first.grid, cell3));
   return h(
     "section",
     { class: "head-part", "data-key": "head", "aria-labelledby": "head-title" },
@@ -6412,8 +6415,8 @@ function figure(scene, view, which, layout, title) {
     ] : [waiting(scene, view, layout)]
   );
 }
-function aboveOf({ keyTokens, keyAt, sink }, cell2, layout) {
-  const sizes = marksOf(keyTokens, keyAt, cell2).map(
+function aboveOf({ keyTokens, keyAt, sink }, cell3, layout) {
+  const sizes = marksOf(keyTokens, keyAt, cell3).map(
     ({ text, numbered, position }) => letters(text) + (numbered ? 2 + 0.95 * String(position).length : 0)
   );
   const longest = Math.max(sink ? 4 : 0, ...sizes);
@@ -6439,18 +6442,18 @@ function cellOf({ second, state }, { grid: grid2 }, layout) {
 function axes(scene, view, which, layout) {
   const { grid: grid2 } = view;
   if (!grid2) return [];
-  const cell2 = cellOf(scene, view, layout);
+  const cell3 = cellOf(scene, view, layout);
   const [row, key] = scene.picked ?? [null, null];
   const [hoverRow, hoverKey] = scene.at ?? [null, null];
   const filler = (axis2) => scene.words ? [] : axis2.padding;
   const rows = rowAxis(grid2, {
-    cell: cell2,
+    cell: cell3,
     picked: row,
     hover: hoverRow,
     padding: filler(scene.queries)
   });
   const keys = keyAxis(grid2, {
-    cell: cell2,
+    cell: cell3,
     picked: key === SINK ? null : key,
     hover: hoverKey,
     padding: filler(scene.keys)
@@ -6542,9 +6545,9 @@ function pairAt2(event, { heads }) {
   const scene = box && heads();
   const view = box?.getAttribute("data-which") === "second" ? scene?.second : scene?.first;
   if (!box || !scene || !view?.grid) return null;
-  const { left: left3, top: top2 } = box.getBoundingClientRect();
-  const cell2 = cellOf(scene, view, layoutOf(scene.state));
-  const found = cellAt(view.grid, cell2, event.clientX - left3, event.clientY - top2);
+  const { left: left3, top: top3 } = box.getBoundingClientRect();
+  const cell3 = cellOf(scene, view, layoutOf(scene.state));
+  const found = cellAt(view.grid, cell3, event.clientX - left3, event.clientY - top3);
   return found && [tokenOfPlace(view.rowWords, found.row), tokenOfPlace(view.keyWords, found.key)];
 }
 function pointed(event, hands) {
@@ -6574,15 +6577,15 @@ function clickedCell(event, hands) {
 
 // src/map_draw.js
 function sheetOf(camera, box, ratio) {
-  const { left: left3, top: top2, per } = edgesOf(camera, box);
-  const cell2 = ratio / per;
+  const { left: left3, top: top3, per } = edgesOf(camera, box);
+  const cell3 = ratio / per;
   return {
-    x: (key) => Math.round((key - left3) * cell2),
-    y: (query) => Math.round((query - top2) * cell2),
-    cell: cell2
+    x: (key) => Math.round((key - left3) * cell3),
+    y: (query) => Math.round((query - top3) * cell3),
+    cell: cell3
   };
 }
-function drawMap(pen, { sheet, camera, box, size, level, top: top2, tile, ...look }) {
+function drawMap(pen, { sheet, camera, box, size, level, top: top3, tile, ...look }) {
   const { tileAt, sprite, unknown } = look;
   const world = (
     /** @type {Rect} */
@@ -6604,7 +6607,7 @@ function drawMap(pen, { sheet, camera, box, size, level, top: top2, tile, ...loo
   const places2 = level === null ? [] : tilesIn(camera, box, size, level, tile);
   const tiles = places2.map((at) => ({ at, fine: tileAt(at) }));
   const missing = tiles.filter(({ fine: fine2 }) => !fine2?.whole);
-  for (let up = top2; up > (level ?? top2); up -= 1)
+  for (let up = top3; up > (level ?? top3); up -= 1)
     for (const { at } of missing) drawPiece(pen, sheet, at, up, tile, tileAt, sprite);
   for (const { at, fine: fine2 } of tiles) if (fine2) drawTile(pen, sheet, at, fine2, sprite(fine2), tile);
   pen.restore();
@@ -6660,7 +6663,7 @@ function unknownFill(colors, ratio) {
   brush.stroke();
   return brush.createPattern(tile, "repeat") ?? colors.paper;
 }
-function drawLines(pen, sheet, { cell: cell2, locked, row, key }, colors, ratio) {
+function drawLines(pen, sheet, { cell: cell3, locked, row, key }, colors, ratio) {
   const { width, height } = pen.canvas;
   if (row !== null)
     band(pen, [0, sheet.y(row), width, sheet.y(row + 1)], colors.focus, colors, ratio);
@@ -6668,9 +6671,9 @@ function drawLines(pen, sheet, { cell: cell2, locked, row, key }, colors, ratio)
     band(pen, [sheet.x(key), 0, sheet.x(key + 1), height], colors.focus, colors, ratio);
   if (row !== null && key !== null)
     wipe(pen, around(sheet, { rows: [row, row + 1], keys: [key, key + 1] }, ratio));
-  if (!cell2) return;
+  if (!cell3) return;
   const color = locked ? colors.focus : colors.ink;
-  const rect = around(sheet, cell2, ratio);
+  const rect = around(sheet, cell3, ratio);
   wipe(pen, rect);
   frame(pen, rect, colors.paper, 4 * ratio);
   frame(pen, rect, color, (locked ? 2 : 1.5) * ratio);
@@ -6681,8 +6684,8 @@ function around(sheet, { rows, keys }, ratio) {
     return [a - more, b + more];
   };
   const [left3, right] = out(sheet.x(keys[0]), sheet.x(keys[1]));
-  const [top2, bottom] = out(sheet.y(rows[0]), sheet.y(rows[1]));
-  return [left3, top2, right, bottom];
+  const [top3, bottom] = out(sheet.y(rows[0]), sheet.y(rows[1]));
+  return [left3, top3, right, bottom];
 }
 var wipe = (pen, [x0, y0, x1, y1]) => pen.clearRect(x0, y0, x1 - x0, y1 - y0);
 function frame(pen, [x0, y0, x1, y1], color, width) {
@@ -6820,21 +6823,21 @@ function cellsWork(studio) {
   };
 }
 function linesWork({ scene, colors, ratio }) {
-  const { camera, layout, cell: cell2, state } = scene;
+  const { camera, layout, cell: cell3, state } = scene;
   const { box } = layout;
   const marks = {
-    cell: cell2,
+    cell: cell3,
     locked: state.map.lock !== null,
     row: state.picked ? state.row : null,
     key: state.key
   };
   return {
-    picture: [...viewOf(camera), marks.locked, marks.row, marks.key, ...cellNumbers(cell2)],
+    picture: [...viewOf(camera), marks.locked, marks.row, marks.key, ...cellNumbers(cell3)],
     box,
     paint: (pen) => drawLines(pen, sheetOf(camera, box, ratio), marks, colors, ratio)
   };
 }
-var cellNumbers = (cell2) => cell2 ? [...cell2.rows, ...cell2.keys] : [];
+var cellNumbers = (cell3) => cell3 ? [...cell3.rows, ...cell3.keys] : [];
 function labelsWork({ scene, colors, ratio }, vertical) {
   const { camera, layout, size, state } = scene;
   const named2 = namedPair(scene);
@@ -6842,8 +6845,8 @@ function labelsWork({ scene, colors, ratio }, vertical) {
   const axis2 = axisOf(camera, box, size, vertical);
   const across = vertical ? names2 : above;
   const { tokens } = vertical ? scene.queries : scene.keys;
-  const chosen3 = vertical ? state.picked ? state.row : null : state.key;
-  const picked2 = [chosen3, named2 ? named2[vertical ? 0 : 1] : null];
+  const chosen4 = vertical ? state.picked ? state.row : null : state.key;
+  const picked2 = [chosen4, named2 ? named2[vertical ? 0 : 1] : null];
   return {
     picture: [axis2.from, axis2.per, tokens, ...picked2],
     box: vertical ? { width: across, height: box.height } : { width: box.width, height: across },
@@ -6894,7 +6897,7 @@ function miniWork({ scene, desk, minis, unknown, colors, ratio }) {
   };
 }
 function drawView(pen, { camera, layout, size }, colors, ratio) {
-  const { left: left3, top: top2, right, bottom } = edgesOf(camera, layout.box);
+  const { left: left3, top: top3, right, bottom } = edgesOf(camera, layout.box);
   const { width, height } = pen.canvas;
   const part = (a, b, length, pixels2) => {
     const [from, upTo] = [
@@ -6905,7 +6908,7 @@ function drawView(pen, { camera, layout, size }, colors, ratio) {
     return [Math.max(1, from - more), Math.min(pixels2 - 1, upTo + more)];
   };
   const [x0, x1] = part(left3, right, size.keys, width);
-  const [y0, y1] = part(top2, bottom, size.rows, height);
+  const [y0, y1] = part(top3, bottom, size.rows, height);
   for (
     const [color, line4] of
     /** @type {[string, number][]} */
@@ -6931,8 +6934,8 @@ function under(event, selector) {
   return target instanceof Element ? target.closest(selector) : null;
 }
 function pointIn(event, box) {
-  const { left: left3, top: top2 } = box.getBoundingClientRect();
-  return [event.clientX - left3, event.clientY - top2];
+  const { left: left3, top: top3 } = box.getBoundingClientRect();
+  return [event.clientX - left3, event.clientY - top3];
 }
 function listenToMap(root, hands, signal) {
   const fingers = /* @__PURE__ */ new Map();
@@ -7009,11 +7012,11 @@ function moved2(event, hands, fingers, drag) {
   fingers.set(event.pointerId, to);
   drag.moved = Math.max(drag.moved, STILL);
   const { camera, size, layout } = scene;
-  const share = others.length ? 0.5 : 1;
+  const share2 = others.length ? 0.5 : 1;
   const slid = panned(
     camera,
-    share * (from[0] - to[0]),
-    share * (from[1] - to[1]),
+    share2 * (from[0] - to[0]),
+    share2 * (from[1] - to[1]),
     size,
     layout.box
   );
@@ -7127,8 +7130,8 @@ function typed2(event, { act, state, update }) {
     answers[Number(index)] = field3.value;
     update({ turn: { ...turn, typed: answers, trouble: null } });
   }
-  const choice3 = field3.getAttribute("data-choice");
-  if (choice3 !== null) update({ turn: { ...turn, typed: [choice3], verdict: null, trouble: null } });
+  const choice4 = field3.getAttribute("data-choice");
+  if (choice4 !== null) update({ turn: { ...turn, typed: [choice4], verdict: null, trouble: null } });
 }
 function picked(event, { act, update }) {
   const field3 = elementOf(event);
@@ -7169,10 +7172,10 @@ function gone(hands) {
 }
 function hovered(event, { state, update }) {
   if (event && event.pointerType !== "mouse") return;
-  const cell2 = event && elementOf(event)?.closest("table.ledger td[data-arg]");
-  const [step4, column] = cell2 ? (cell2.getAttribute("data-arg") ?? "").split(":") : [];
+  const cell3 = event && elementOf(event)?.closest("table.ledger td[data-arg]");
+  const [step4, column] = cell3 ? (cell3.getAttribute("data-arg") ?? "").split(":") : [];
   const before2 = state().hover;
-  if (!cell2) {
+  if (!cell3) {
     if (before2) update({ hover: null });
   } else if (before2?.step !== step4 || before2?.column !== Number(column)) {
     update({
@@ -7288,11 +7291,11 @@ function views(view, table6) {
     one("steps", "one head, step by step")
   );
 }
-function notices({ notice, offline, waits }) {
+function notices({ notice: notice2, offline, waits }) {
   const isSaid = offline !== null && waits.startsWith(offline);
   return [
     h("p", { class: "waits", role: "status", "data-key": "waits" }, waits),
-    h("p", { class: "notice", role: "status", "data-key": "notice" }, notice),
+    h("p", { class: "notice", role: "status", "data-key": "notice" }, notice2),
     offline && !isSaid ? h(
       "div",
       { class: "offline", role: "alert", "data-key": "offline" },
@@ -7483,19 +7486,19 @@ var Reader = class {
     return this.#asking;
   }
   /** @param {Args} place @param {Cell} cell */
-  reading(place, cell2) {
-    return this.#known.get(nameOf5(questionOf(place, cell2)));
+  reading(place, cell3) {
+    return this.#known.get(nameOf5(questionOf(place, cell3)));
   }
   /** What is read now: nothing else is asked for any more.  @param {Args} place
    * @param {Cell[]} cells */
   want(place, cells2) {
-    const questions = cells2.map((cell2) => questionOf(place, cell2));
+    const questions = cells2.map((cell3) => questionOf(place, cell3));
     this.#wanted = questions.filter((one) => !this.#known.has(nameOf5(one)));
     if (this.#wanted.length) void this.#turn();
   }
   /** @param {Args} place @param {Cell} cell @returns {Promise<Reading | undefined>} */
-  async ask(place, cell2) {
-    const question2 = questionOf(place, cell2);
+  async ask(place, cell3) {
+    const question2 = questionOf(place, cell3);
     if (!this.#known.has(nameOf5(question2))) await this.#fetch(question2);
     return this.#known.get(nameOf5(question2));
   }
@@ -7647,10 +7650,10 @@ function hasGaps({ info, level, place, camera, layout, size }, atlas) {
     (at) => atlas.tile(place, at)?.whole === false
   );
 }
-function readCells({ cell: cell2, state, size }) {
+function readCells({ cell: cell3, state, size }) {
   const { lock } = state.map;
   if (lock) return [cellAround(lock, 0, size)];
-  return cell2 ? [cell2] : [];
+  return cell3 ? [cell3] : [];
 }
 function wantProfiles(profiles, scene) {
   const { place, layout, camera } = scene;
@@ -7667,25 +7670,25 @@ function wantProfiles(profiles, scene) {
 function countsIn({ info, level, place, camera, layout, size, state }, atlas) {
   if (!info) return null;
   const counts = new Float64Array(256);
-  const { left: left3, top: top2, right, bottom } = edgesOf(camera, layout.box);
+  const { left: left3, top: top3, right, bottom } = edgesOf(camera, layout.box);
   let any = false;
   for (const at of tilesIn(camera, layout.box, size, level, info.tile)) {
     const tile = atlas.tile(place, at);
     if (!tile) continue;
     any = true;
     const part = (from, upTo, start2, length) => {
-      const cell2 = (weight) => weight / 2 ** level - start2 * info.tile;
-      const first = within(Math.floor(cell2(from)), 0, length);
+      const cell3 = (weight) => weight / 2 ** level - start2 * info.tile;
+      const first = within(Math.floor(cell3(from)), 0, length);
       return (
         /** @type {[number, number]} */
         [
           first,
-          within(Math.ceil(cell2(upTo)), first, length)
+          within(Math.ceil(cell3(upTo)), first, length)
         ]
       );
     };
     const [rows, keys] = [
-      part(top2, bottom, at.i, tile.rows),
+      part(top3, bottom, at.i, tile.rows),
       part(left3, right, at.j, tile.columns)
     ];
     tally(counts, tile.codes[state.map.pool], tile.columns, rows, keys);
@@ -8010,15 +8013,15 @@ function headCell({ keyTokens, record }, column) {
   return h("th", { scope: "col", class: column.kind }, text);
 }
 function tableRow(row, columns, { unfolded, lights, at, stop }) {
-  const cells2 = row.cells.map((cell2, c) => {
+  const cells2 = row.cells.map((cell3, c) => {
     const column = columns[c];
-    const tint = unfolded && row.id === "weight" && column.kind === "key" && !cell2.hidden && !cell2.lost;
+    const tint = unfolded && row.id === "weight" && column.kind === "key" && !cell3.hidden && !cell3.lost;
     const names2 = [
       column.kind === "sum" ? "margin" : column.kind,
       c === at && "at",
       unfolded && lights.has(`${row.id}:${c}`) && "lit",
-      unfolded && cell2.hidden && "hatched",
-      cell2.lost && "lost",
+      unfolded && cell3.hidden && "hatched",
+      cell3.lost && "lost",
       tint && `tint ${colorClass(column.key)}`
     ];
     return h(
@@ -8028,9 +8031,9 @@ function tableRow(row, columns, { unfolded, lights, at, stop }) {
         "data-act": "at",
         "data-arg": `${row.id}:${c}`,
         tabindex: c === stop ? 0 : -1,
-        vars: tint ? { "--w": String(cell2.weight ?? 0) } : {}
+        vars: tint ? { "--w": String(cell3.weight ?? 0) } : {}
       },
-      unfolded ? cellText(cell2, tint) : h("span", { class: "later-step", "aria-label": "not yet" }, cell2.text ? "·" : "")
+      unfolded ? cellText(cell3, tint) : h("span", { class: "later-step", "aria-label": "not yet" }, cell3.text ? "·" : "")
     );
   });
   return h(
@@ -8040,11 +8043,11 @@ function tableRow(row, columns, { unfolded, lights, at, stop }) {
     cells2
   );
 }
-function cellText(cell2, bar) {
+function cellText(cell3, bar) {
   return [
-    cell2.label ? h("span", { class: "label" }, `${cell2.label} `) : null,
-    cell2.strong ? h("b", {}, cell2.text) : h("span", {}, cell2.text),
-    cell2.note ? h("small", {}, breakable(cell2.note)) : null,
+    cell3.label ? h("span", { class: "label" }, `${cell3.label} `) : null,
+    cell3.strong ? h("b", {}, cell3.text) : h("span", {}, cell3.text),
+    cell3.note ? h("small", {}, breakable(cell3.note)) : null,
     bar && h("span", { class: "bar", "aria-hidden": "true" })
   ];
 }
@@ -8539,7 +8542,7 @@ function mapTools({ state: { map } }) {
 function goingPart({ state, size }) {
   const { going: going2 } = state.map;
   if (!going2) return null;
-  const field3 = (name, count2) => h(
+  const field3 = (name, count3) => h(
     "label",
     {},
     `${name} `,
@@ -8547,7 +8550,7 @@ function goingPart({ state, size }) {
       type: "text",
       "data-going": name,
       value: going2[name],
-      placeholder: `0 … ${positionWords(count2 - 1)}, or a token`,
+      placeholder: `0 … ${positionWords(count3 - 1)}, or a token`,
       autocomplete: "off",
       spellcheck: "false",
       "aria-invalid": going2.wrong === name ? "true" : null,
@@ -8571,14 +8574,14 @@ function goingPart({ state, size }) {
 function headPickers({ state }) {
   const { capture, stage, head: head2, batch, info } = state;
   const { layers } = capture;
-  const select = (act, name, texts2, chosen3) => texts2.length > 1 && h(
+  const select = (act, name, texts2, chosen4) => texts2.length > 1 && h(
     "label",
     { class: "compare" },
     `${name} `,
     h(
       "select",
       { "data-choose": act },
-      texts2.map((text, i) => h("option", { value: i, selected: i === chosen3 }, text))
+      texts2.map((text, i) => h("option", { value: i, selected: i === chosen4 }, text))
     )
   );
   const { heads, batch: texts } = info.sizes;
@@ -8866,37 +8869,37 @@ function bodyRow({ columns, kinds }, row, tops, stops) {
     !row.refused && kinds.length > 0 && h("td", { class: "kinds-cell" }, kindsBar(row))
   );
 }
-function numberCell(row, column, top2, first) {
+function numberCell(row, column, top3, first) {
   const number2 = column.number(row);
   if (number2 === void 0) {
     const words2 = first && row.part > 0 ? `${Math.floor(100 * row.part)} %` : "";
     return h("td", { class: "quiet" }, words2);
   }
   if (number2 === null) return h("td", { class: "quiet", title: "there is none" }, "–");
-  const share = Number.isFinite(number2) ? Math.max(0, Math.min(1, number2 / top2)) : 0;
+  const share2 = Number.isFinite(number2) ? Math.max(0, Math.min(1, number2 / top3)) : 0;
   return h(
     "td",
-    { class: "weight", vars: { "--w": share.toFixed(4) }, title: String(number2) },
+    { class: "weight", vars: { "--w": share2.toFixed(4) }, title: String(number2) },
     column.id === "distance" ? distanceWord(number2) : rounded(number2)
   );
 }
 var TENTHS = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 var distanceWord = (distance2) => Number.isFinite(distance2) ? TENTHS.format(distance2) : rounded(distance2);
 function kindsBar({ summary }) {
-  const groups = (summary?.groups ?? []).filter(({ share }) => share !== null && share > 0);
+  const groups = (summary?.groups ?? []).filter(({ share: share2 }) => share2 !== null && share2 > 0);
   if (!groups.length) return null;
-  const words2 = groups.map(({ name, share }) => `${name} ${rounded(share ?? 0)}`).join(", ");
+  const words2 = groups.map(({ name, share: share2 }) => `${name} ${rounded(share2 ?? 0)}`).join(", ");
   return h(
     "span",
     { class: "kinds", role: "img", "aria-label": words2, title: words2 },
     groups.map(
-      ({ name, share }) => h("i", { class: kindClass(name), vars: { "--w": (share ?? 0).toFixed(4) } })
+      ({ name, share: share2 }) => h("i", { class: kindClass(name), vars: { "--w": (share2 ?? 0).toFixed(4) } })
     )
   );
 }
 
 // src/profile_part.js
-var entropies = (list) => list && list.map(({ query, entropy, spread: spread3 }) => ({ at: query, number: entropy, share: spread3 }));
+var entropies = (list) => list && list.map(({ query, entropy, spread: spread4 }) => ({ at: query, number: entropy, share: spread4 }));
 var OF_THE_MOST = "ordered by their share of the most that the visible keys allow";
 var LISTS2 = [
   {
@@ -8949,7 +8952,7 @@ function waitingWords({ info, profile }) {
 function extremes({ queries, keys }, list, profile, open4) {
   const lines = list.lines(profile) ?? [];
   const { tokens } = list.axis === "key" ? keys : queries;
-  const most = Math.max(...lines.map(({ share }) => share));
+  const most = Math.max(...lines.map(({ share: share2 }) => share2));
   return h(
     "details",
     { "data-key": list.id, open: open4 },
@@ -8969,7 +8972,7 @@ function table4({ axis: axis2, unit, title, act }, lines, tokens, most) {
       "tbody",
       {},
       lines.map(
-        ({ at, number: number2, share }, i) => h(
+        ({ at, number: number2, share: share2 }, i) => h(
           "tr",
           { "data-key": String(at) },
           h("th", { scope: "row" }, pick4(act, axis2, tokens, at, i === 0)),
@@ -8978,7 +8981,7 @@ function table4({ axis: axis2, unit, title, act }, lines, tokens, most) {
             "td",
             {
               class: "weight",
-              vars: { "--w": most > 0 ? (share / most).toFixed(4) : "0" },
+              vars: { "--w": most > 0 ? (share2 / most).toFixed(4) : "0" },
               title: String(number2)
             },
             write2(number2)
@@ -9617,14 +9620,14 @@ function cell(scene, row, c, lit, written2) {
       mark2("hidden", false)
     );
   const weight = found.weight;
-  const share = weight / scene.gridTop;
+  const share2 = weight / scene.gridTop;
   return h(
     "td",
     {
       ...props,
-      class: `${rampClass(share)}${light}`,
+      class: `${rampClass(share2)}${light}`,
       title: `${names2}: ${rounded(weight)}`,
-      vars: { "--w": String(Number.isFinite(share) ? share : 0) }
+      vars: { "--w": String(Number.isFinite(share2) ? share2 : 0) }
     },
     weightMark(rounded(weight), written2)
   );
@@ -9966,12 +9969,12 @@ function stackedBody({ picked: picked2, name, cells: cells2 }) {
     "tbody",
     {},
     cells2.map(
-      (cell2, i) => h(
+      (cell3, i) => h(
         "tr",
         { class: picked2 ? "picked" : "" },
         i === 0 ? h("th", { scope: "rowgroup", rowspan: cells2.length }, name) : null,
-        h("th", { scope: "row", class: "side" }, cell2.side),
-        cellOf3(cell2)
+        h("th", { scope: "row", class: "side" }, cell3.side),
+        cellOf3(cell3)
       )
     )
   );
@@ -10089,18 +10092,18 @@ function stepper(which, letter, name, width) {
 }
 function recordTables({ record, tokens, keyTokens }, lights) {
   if (!record) return [];
-  const cell2 = (side, index, numbers) => ({ side, lit: lights.has(`${side}:${index}`), parts: [brief(numbers, 1)] });
+  const cell3 = (side, index, numbers) => ({ side, lit: lights.has(`${side}:${index}`), parts: [brief(numbers, 1)] });
   const asks = {
     picked: true,
     name: chip(tokens, record.row),
-    cells: [cell2("query", record.row, record.query)]
+    cells: [cell3("query", record.row, record.query)]
   };
   const keys = record.keys.map((key, i) => ({
     picked: false,
     name: chip(keyTokens, key),
     cells: [
-      cell2("key", key, record.key[i]),
-      ...record.value ? [cell2("value", key, record.value[i])] : []
+      cell3("key", key, record.key[i]),
+      ...record.value ? [cell3("value", key, record.value[i])] : []
     ]
   }));
   return [
@@ -10191,7 +10194,7 @@ function workOf(studio, kind, which) {
   const view = which === "second" ? scene.second : scene.first;
   const grid2 = view?.grid;
   if (!grid2 || !view) return null;
-  const cell2 = cellOf(scene, view, layout);
+  const cell3 = cellOf(scene, view, layout);
   const [row, key] = [
     scene.picked?.[0] ?? null,
     scene.state.key === null ? null : scene.picked?.[1] ?? null
@@ -10199,15 +10202,15 @@ function workOf(studio, kind, which) {
   const range3 = rangeIn(scene);
   if (kind === "grid") {
     return {
-      picture: [grid2, cell2, range3.high],
-      paint: (canvas) => paintGrid(canvas, grid2, { cell: cell2, range: range3, colors })
+      picture: [grid2, cell3, range3.high],
+      paint: (canvas) => paintGrid(canvas, grid2, { cell: cell3, range: range3, colors })
     };
   }
   if (kind === "lines") {
     const [hoverRow, hoverKey] = scene.at ?? [null, null];
     return {
-      picture: [grid2, cell2, row, key, hoverRow, hoverKey],
-      paint: (canvas) => paintOverlay(canvas, grid2, { cell: cell2, row, key, hoverRow, hoverKey, colors })
+      picture: [grid2, cell3, row, key, hoverRow, hoverKey],
+      paint: (canvas) => paintOverlay(canvas, grid2, { cell: cell3, row, key, hoverRow, hoverKey, colors })
     };
   }
   const { entropy, received } = stripsOf(scene, view);
@@ -10218,9 +10221,9 @@ function workOf(studio, kind, which) {
   const at = vertical ? row : key;
   const picked2 = at === null ? null : at - (vertical ? grid2.rowAt : grid2.keyAt);
   return {
-    picture: [grid2, view.facts, kind, cell2, picked2, scale.low, scale.high],
+    picture: [grid2, view.facts, kind, cell3, picked2, scale.low, scale.high],
     paint: (canvas) => {
-      paintStrip(canvas, numbers, { vertical, cell: cell2, colors, scale, picked: picked2 });
+      paintStrip(canvas, numbers, { vertical, cell: cell3, colors, scale, picked: picked2 });
     }
   };
 }
@@ -10236,11 +10239,11 @@ function thumbWork({ scene, layout, colors }, which) {
   return {
     picture: [values, markRow, state.first, layout.thumb],
     paint: (canvas) => {
-      const cell2 = layout.thumb / Math.max(rows, columns);
+      const cell3 = layout.thumb / Math.max(rows, columns);
       const { queries } = axesOf(state.capture, stage, state.batch);
       const padded = paddedBlocks(queries, rows, per);
       const range3 = thumbRange(values, columns, { first: state.first, padded });
-      paintThumbnail(canvas, values, rows, columns, { markRow, padded, colors, range: range3, cell: cell2 });
+      paintThumbnail(canvas, values, rows, columns, { markRow, padded, colors, range: range3, cell: cell3 });
     }
   };
 }
@@ -10269,17 +10272,17 @@ function createSight() {
   return (shadow, state) => {
     const pair2 = pairOf(state);
     if (pair2 === shown) return;
-    const cell2 = pair2 && shadow.querySelector(".row-steps table.ledger td[tabindex='0']");
-    if (pair2 && !cell2) return;
+    const cell3 = pair2 && shadow.querySelector(".row-steps table.ledger td[tabindex='0']");
+    if (pair2 && !cell3) return;
     shown = pair2;
-    if (cell2) bringAcross(cell2);
+    if (cell3) bringAcross(cell3);
   };
 }
-function bringAcross(cell2) {
-  const box = cell2.closest(".scroll");
-  const [first, last] = [cell2.parentElement?.firstElementChild, cell2.parentElement?.lastElementChild];
+function bringAcross(cell3) {
+  const box = cell3.closest(".scroll");
+  const [first, last] = [cell3.parentElement?.firstElementChild, cell3.parentElement?.lastElementChild];
   if (!box || !first || !last) return;
-  const { left: left3, right } = cell2.getBoundingClientRect();
+  const { left: left3, right } = cell3.getBoundingClientRect();
   const from = first.getBoundingClientRect().right;
   const upTo = Math.min(last.getBoundingClientRect().left, box.getBoundingClientRect().right);
   if (left3 < from) box.scrollLeft -= from - left3;
@@ -10314,9 +10317,9 @@ function createTablePainter() {
       const now = [theme, devicePixelRatio, picture2];
       if (painted.get(canvas)?.every((part, i) => Object.is(part, now[i]))) continue;
       painted.set(canvas, now);
-      const cell2 = PICTURE / Math.max(summary.rows, summary.columns);
+      const cell3 = PICTURE / Math.max(summary.rows, summary.columns);
       const range3 = { low: 0, high: largest3(picture2) };
-      paintThumbnail(canvas, picture2, summary.rows, summary.columns, { colors, range: range3, cell: cell2 });
+      paintThumbnail(canvas, picture2, summary.rows, summary.columns, { colors, range: range3, cell: cell3 });
     }
   };
 }
@@ -10475,8 +10478,8 @@ function focusOn(shadow, name) {
   if (element instanceof HTMLInputElement && element.matches(".edit")) element.select();
 }
 function bringUp(part) {
-  const { top: top2 } = part.getBoundingClientRect();
-  if (top2 >= 0 && top2 < innerHeight / 3) return;
+  const { top: top3 } = part.getBoundingClientRect();
+  if (top3 >= 0 && top3 < innerHeight / 3) return;
   const quick = !part.matches(".headline") || matchMedia("(prefers-reduced-motion)").matches;
   part.scrollIntoView({ block: "start", behavior: quick ? "auto" : "smooth" });
 }
@@ -11089,7 +11092,593 @@ dialog form { margin-top: 16px; }
 }
 `;
 
+// src/survey_data.js
+var BY_HEAD2 = "head";
+var MOST_ROWS = 400;
+var POINTS = (
+  /** @type {const} */
+  {
+    median: "median",
+    mean: "mean",
+    quarter: "lower quartile",
+    three_quarters: "upper quartile",
+    most: "largest",
+    least: "smallest"
+  }
+);
+var WORDS3 = {
+  entropy: {
+    word: "entropy",
+    unit: "nats",
+    means: "0 where one key gets all weight; of each text the mean over its queries"
+  },
+  first: {
+    word: "first-token share",
+    unit: "",
+    means: "the weight that a text's first token gets, as a mean over its queries"
+  },
+  previous: {
+    word: "previous-token score",
+    unit: "",
+    means: "the weight of the token just before the query, over the queries that see it"
+  },
+  induction: {
+    word: "induction score",
+    unit: "",
+    means: "the weight of the tokens after earlier occurrences of the query's own token, over the queries that have any"
+  },
+  duplicate: {
+    word: "duplicate-token score",
+    unit: "",
+    means: "the weight of earlier occurrences of the query's own token, over the same queries"
+  }
+};
+var wordsOf2 = (measure) => WORDS3[measure] ?? { word: measure, unit: "", means: measure };
+function surveyOf(json, bytes) {
+  const { heads, measures: measures2, points, bins, distances, labels } = json;
+  const sizes = [
+    measures2.length * heads.length * points.length,
+    measures2.length * heads.length * bins,
+    heads.length * distances.length,
+    heads.length * labels
+  ];
+  const all = numbersIn(bytes, Float32Array, 0, sizes.reduce((sum2, size) => sum2 + size, 0));
+  const starts = sizes.map((_, i) => sizes.slice(0, i).reduce((sum2, size) => sum2 + size, 0));
+  const row = (part, at, size) => all.subarray(starts[part] + at * size, starts[part] + (at + 1) * size);
+  return {
+    json,
+    points: (measure, head2) => row(0, measure * heads.length + head2, points.length),
+    histogram: (measure, head2) => row(1, measure * heads.length + head2, bins),
+    distance: (head2) => row(2, head2, distances.length),
+    labels: (head2) => row(3, head2, labels)
+  };
+}
+var numberOf2 = ({ json, points }, measure, head2, point) => points(measure, head2)[json.points.indexOf(point)];
+var layerOf = ({ part, layer }) => `${part}/${layer}`;
+var layerName = ({ part, layer }) => `${part ? `${part} ` : ""}layer ${layer}`;
+function orderOf(survey, { by, point, down, of }) {
+  const { heads, measures: measures2 } = survey.json;
+  const shown = heads.flatMap((head2, at) => of === "" || layerOf(head2) === of ? [at] : []);
+  const measure = measures2.indexOf(by);
+  if (measure < 0) return down ? shown.reverse() : shown;
+  const numbers = new Map(shown.map((at) => [at, numberOf2(survey, measure, at, point)]));
+  return shown.sort((a, b) => {
+    const [x, y] = [numbers.get(a) ?? NaN, numbers.get(b) ?? NaN];
+    if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(x)) - Number(Number.isNaN(y));
+    return (down ? y - x : x - y) || a - b;
+  });
+}
+var firstSurvey = ({ json }) => ({
+  by: BY_HEAD2,
+  point: "median",
+  down: false,
+  of: "",
+  at: json.heads.length ? 0 : -1,
+  open: null,
+  all: false,
+  notice: ""
+});
+function surveyHash({ by, point, down, of, open: open4 }) {
+  const fields2 = new URLSearchParams();
+  if (by !== BY_HEAD2) fields2.set("by", by);
+  if (down !== (by !== BY_HEAD2)) fields2.set("way", down ? "down" : "up");
+  if (point !== "median") fields2.set("point", point);
+  if (of) fields2.set("of", of);
+  if (open4 !== null) fields2.set("open", String(open4));
+  return fields2.toString();
+}
+function surveyAt(hash, survey) {
+  const fields2 = new URLSearchParams(hash.replace(/^#/, ""));
+  const { heads, measures: measures2 } = survey.json;
+  const first = firstSurvey(survey);
+  const by = measures2.includes(fields2.get("by") ?? "") ? String(fields2.get("by")) : BY_HEAD2;
+  const way = fields2.get("way");
+  const point = fields2.get("point") ?? "";
+  const of = fields2.get("of") ?? "";
+  const open4 = /^\d{1,7}$/.test(fields2.get("open") ?? "") ? Number(fields2.get("open")) : -1;
+  const state = {
+    ...first,
+    by,
+    down: way === "down" || way !== "up" && by !== BY_HEAD2,
+    point: Object.hasOwn(POINTS, point) ? point : "median",
+    of: heads.some((head2) => layerOf(head2) === of) ? of : "",
+    open: open4 >= 0 && open4 < heads.length ? open4 : null
+  };
+  return { ...state, at: state.open ?? orderOf(survey, state)[0] ?? -1 };
+}
+function surveyCsv(survey, state) {
+  const { heads, measures: measures2, points, keys } = survey.json;
+  const names2 = measures2.flatMap((measure) => points.map((point) => `${measure} ${point}`));
+  const lines = orderOf(survey, state).map((at) => {
+    const { part, layer, head: head3 } = heads[at];
+    const numbers = measures2.flatMap(
+      (_, m) => [...survey.points(m, at)].map((x) => Number.isNaN(x) ? "" : String(x))
+    );
+    return [field(part), layer, head3, ...numbers, field(keys[at][0]), keys[at][1]];
+  });
+  const head2 = ["part", "layer", "head", ...names2, "key read most", "texts"];
+  return [head2, ...lines].map((line4) => `${line4.join(",")}\r
+`).join("");
+}
+
+// src/survey_spread.js
+var count2 = (n) => n.toLocaleString("en");
+function spread3(survey, m, at) {
+  const end = survey.json.tops[m] || 1;
+  const place = (point) => percent(Math.max(0, Math.min(1, numberOf2(survey, m, at, point) / end)));
+  const vars = {
+    "--least": place("least"),
+    "--quarter": place("quarter"),
+    "--median": place("median"),
+    "--three": place("three_quarters"),
+    "--most": place("most")
+  };
+  return h(
+    "span",
+    { class: "spread", "aria-hidden": "true", vars },
+    h("i", { class: "histogram", vars: { "--shape": shapeOf(survey.histogram(m, at)) } }),
+    h("i", { class: "whisker" }),
+    h("i", { class: "quartiles" }),
+    h("i", { class: "middle" })
+  );
+}
+function shapeOf(counts) {
+  const most = Math.max(...counts, 1);
+  const corners = ["0% 100%"];
+  counts.forEach((texts, i) => {
+    const tall = percent(texts === 0 ? 1 : Math.min(0.94, 1 - texts / most));
+    corners.push(...[i, i + 1].map((step4) => `${percent(step4 / counts.length)} ${tall}`));
+  });
+  return `polygon(${[...corners, "100% 100%"].join(", ")})`;
+}
+function large(survey, at) {
+  const { measures: measures2, labels } = survey.json;
+  return h(
+    "tr",
+    { class: "large", "data-key": `large ${at}` },
+    h(
+      "td",
+      { colspan: measures2.length + 2 },
+      h(
+        "div",
+        { class: "figures-row" },
+        measures2.map((_, m) => figure4(survey, m, at)),
+        bars("share of weight by distance", survey.distance(at), distanceNames(survey)),
+        labels > 0 && bars(
+          "share of weight by label",
+          survey.labels(at),
+          [...survey.labels(at)].map((_, i) => `label ${i}`)
+        )
+      )
+    )
+  );
+}
+function figure4(survey, m, at) {
+  const { measures: measures2, tops } = survey.json;
+  const { word: word2, unit } = wordsOf2(measures2[m]);
+  const none = Number.isNaN(numberOf2(survey, m, at, "median"));
+  const points = ["least", "quarter", "median", "three_quarters", "most", "mean"];
+  return h(
+    "figure",
+    { class: "spread-large" },
+    h("figcaption", {}, word2, unit && ` (${unit})`),
+    none ? h("p", { class: "quiet" }, "no text has any") : spread3(survey, m, at),
+    !none && h("p", { class: "ends quiet" }, h("span", {}, "0"), h("span", {}, rounded(tops[m]))),
+    !none && h(
+      "dl",
+      {},
+      h("dt", {}, "texts"),
+      h("dd", {}, count2(numberOf2(survey, m, at, "count"))),
+      points.flatMap((point) => [
+        h("dt", {}, POINTS[
+          /** @type {keyof typeof POINTS} */
+          point
+        ]),
+        h("dd", {}, rounded(numberOf2(survey, m, at, point)))
+      ])
+    )
+  );
+}
+var distanceNames = ({ json }) => json.distances.map(([low, high]) => low === high ? `${low}` : `${low} … ${high}`);
+function bars(caption2, shares, names2) {
+  const told2 = [...shares].map((x, i) => ({ name: names2[i], x })).filter(({ x }) => x === x);
+  if (!told2.length) return null;
+  return h(
+    "figure",
+    { class: "bars" },
+    h("figcaption", {}, caption2),
+    h(
+      "table",
+      {},
+      h(
+        "tbody",
+        {},
+        told2.map(
+          ({ name, x }) => h(
+            "tr",
+            {},
+            h("th", { scope: "row" }, name),
+            h("td", { class: "weight", vars: { "--w": Math.min(1, x).toFixed(4) } }, rounded(x))
+          )
+        )
+      )
+    )
+  );
+}
+
+// src/survey_part.js
+function surveyView(survey, state) {
+  return [top2(survey), notice(state), main(survey, state), keysFooter()];
+}
+function top2({ json }) {
+  return h(
+    "header",
+    { "data-key": "header" },
+    h("h1", { class: "mark" }, "softlookup"),
+    h(
+      "span",
+      { class: "title own", title: readable(json.title) },
+      h("bdi", {}, readable(json.title))
+    ),
+    h(
+      "span",
+      { class: "acts" },
+      h("button", { type: "button", "data-act": "save", title: "for a spreadsheet" }, "save CSV")
+    )
+  );
+}
+var notice = (state) => h("p", { class: "notice", role: "status", "data-key": "notice" }, state.notice);
+function main(survey, state) {
+  const order = orderOf(survey, state);
+  const rows = state.all ? order : order.slice(0, MOST_ROWS);
+  return h(
+    "main",
+    { "data-key": "survey", class: "heads table-view survey" },
+    h(
+      "section",
+      { class: "table-part", "aria-labelledby": "table-title" },
+      h(
+        "div",
+        { class: "titled" },
+        h("h2", { id: "table-title" }, titleOf3(survey, state, order.length)),
+        tools3(survey, state)
+      ),
+      state_(survey),
+      h(
+        "div",
+        { class: "table-scroll panel", "data-key": "rows" },
+        h(
+          "table",
+          { class: "heads-table", "aria-labelledby": "table-title" },
+          h("thead", {}, headRow2(survey, state)),
+          h("tbody", {}, rows.flatMap((at) => bodyRows2(survey, state, at, stopOf(rows, state))))
+        )
+      ),
+      rows.length < order.length && h(
+        "p",
+        { "data-key": "more" },
+        h(
+          "button",
+          { type: "button", class: "plain", "data-act": "all" },
+          `show all ${count2(order.length)} heads`
+        )
+      ),
+      h(
+        "p",
+        { class: "quiet table-note" },
+        "Below each number: how many texts have how much, from 0 to the end of the scale, and the line from the smallest to the largest with a box between the quartiles."
+      )
+    )
+  );
+}
+var stopOf = (rows, { at }) => rows.includes(at) ? at : rows[0] ?? -1;
+function titleOf3({ json }, { of }, shown) {
+  const heads = `${count2(shown)} head${shown === 1 ? "" : "s"}`;
+  const layer = json.heads.find((head2) => layerOf(head2) === of);
+  const what = of && layer ? `${heads} of ${readable(layerName(layer))}` : `All ${heads}`;
+  return `${what} over ${count2(json.texts)} text${json.texts === 1 ? "" : "s"}`;
+}
+function state_({ json }) {
+  const { skipped, lines, whole: whole3, skipped_lines: some } = json;
+  const said = whole3 ? "" : "The survey is not whole yet: run it again, and it goes on. ";
+  if (!skipped) return h("p", { class: "quiet", "data-key": "lines" }, said);
+  const words2 = `${count2(skipped)} of ${count2(lines)} lines ${skipped === 1 ? "was" : "were"} skipped`;
+  return h(
+    "details",
+    { class: "skipped quiet", "data-key": "lines" },
+    h("summary", {}, `${said}${words2}`),
+    h(
+      "ul",
+      {},
+      some.map(([line4, why]) => h("li", {}, `line ${count2(line4)}: `, h("bdi", {}, readable(why)))),
+      skipped > some.length && h("li", {}, `and ${count2(skipped - some.length)} more`)
+    )
+  );
+}
+function tools3({ json }, state) {
+  const layers = [...new Map(json.heads.map((head2) => [layerOf(head2), layerName(head2)]))];
+  return h(
+    "div",
+    { class: "switches table-tools" },
+    choice3("number", "point", Object.entries(POINTS), state.point),
+    layers.length > 1 && choice3("layer", "of", [["", "all"], ...layers.map(([id, name]) => [id, readable(name)])], state.of)
+  );
+}
+function choice3(word2, name, options, chosen4) {
+  return h(
+    "label",
+    { class: "compare" },
+    `${word2} `,
+    h(
+      "select",
+      { "data-choose": name },
+      options.map(([value, text]) => h("option", { value, selected: value === chosen4 }, text))
+    )
+  );
+}
+function headRow2({ json }, state) {
+  const order = { id: BY_HEAD2, word: "head", unit: "", means: "the order of the model" };
+  const columns = json.measures.map((id) => ({ id, ...wordsOf2(id) }));
+  return h(
+    "tr",
+    {},
+    [order, ...columns].map((column) => heading2(column, state)),
+    h(
+      "th",
+      { scope: "col", class: "key-cell", "data-key": "key" },
+      "key read most, in how many texts"
+    )
+  );
+}
+function heading2({ id, word: word2, unit, means }, { by, down }) {
+  const way = by !== id ? "" : down ? " ▼" : " ▲";
+  return h(
+    "th",
+    {
+      scope: "col",
+      "data-key": id,
+      class: id === BY_HEAD2 ? "name" : "",
+      "aria-sort": by === id ? down ? "descending" : "ascending" : null
+    },
+    h(
+      "button",
+      { type: "button", "data-act": "sort", "data-arg": id, title: means },
+      h(
+        "span",
+        {},
+        word2,
+        " ",
+        h(
+          "span",
+          { class: "whole" },
+          unit && h("small", {}, unit),
+          h("i", { class: "way", "aria-hidden": "true" }, way)
+        )
+      )
+    )
+  );
+}
+function bodyRows2(survey, state, at, stop) {
+  const { heads, measures: measures2, keys, texts } = survey.json;
+  const open4 = state.open === at;
+  const [word2, times] = keys[at];
+  const row = h(
+    "tr",
+    { "data-key": `head ${at}` },
+    h(
+      "th",
+      { scope: "row", class: "name" },
+      h(
+        "button",
+        {
+          type: "button",
+          class: "row-open",
+          "data-act": "open",
+          "data-arg": at,
+          tabindex: at === stop ? 0 : -1,
+          "aria-expanded": String(open4)
+        },
+        h(
+          "span",
+          { class: "words" },
+          h("bdi", {}, readable(layerName(heads[at]))),
+          h("b", {}, `head ${heads[at].head}`)
+        )
+      )
+    ),
+    measures2.map((_, m) => cell2(survey, state.point, m, at)),
+    h(
+      "td",
+      { class: "key-cell" },
+      times > 0 && [
+        h("bdi", { class: "token" }, readable(word2)),
+        h("small", { class: "quiet" }, ` ${share(times / texts)}`)
+      ]
+    )
+  );
+  row.setAttribute("data-as", `${state.point} ${at === stop} ${open4}`);
+  return open4 ? [row, large(survey, at)] : [row];
+}
+var PERCENT = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 0 });
+var share = (part) => PERCENT.format(part);
+function cell2(survey, point, m, at) {
+  const number2 = numberOf2(survey, m, at, point);
+  if (Number.isNaN(number2))
+    return h("td", { class: "quiet", title: "no text has any" }, "–");
+  return h(
+    "td",
+    { class: "spread-cell", title: sentence(survey, m, at) },
+    h("span", { class: "number" }, rounded(number2)),
+    spread3(survey, m, at)
+  );
+}
+function sentence(survey, m, at) {
+  const of = (point) => rounded(numberOf2(survey, m, at, point));
+  const texts = count2(numberOf2(survey, m, at, "count"));
+  return `${wordsOf2(survey.json.measures[m]).word} in ${texts} texts: median ${of("median")}, quartiles ${of("quarter")} and ${of("three_quarters")}, from ${of("least")} to ${of("most")}, mean ${of("mean")}`;
+}
+function keysFooter() {
+  const one = (keys, words2) => h("span", {}, keys.flatMap((key) => [h("kbd", {}, key), " "]), words2);
+  return h(
+    "footer",
+    { "data-key": "footer" },
+    one(["↑", "↓"], "among the heads (Home, End)"),
+    one(["Enter"], "its distributions, large; on a heading: sort"),
+    one(["Escape"], "close")
+  );
+}
+
+// src/survey_page.js
+var SURVEY_ACTIONS = {
+  sort: (_, { by, down }, id) => ({ by: id, down: by === id ? !down : id !== BY_HEAD2, all: false }),
+  point: (_, __, point) => ({ point }),
+  of: (_, __, of) => ({ of, all: false }),
+  all: () => ({ all: true }),
+  open: (_, { open: open4 }, at) => ({ at: Number(at), open: open4 === Number(at) ? null : Number(at) }),
+  close: () => ({ open: null }),
+  move: (survey, state, way) => {
+    const order = orderOf(survey, state);
+    const rows = state.all ? order : order.slice(0, MOST_ROWS);
+    const [dy, dx] = jump(way);
+    const step4 = dy || (Number.isFinite(dx) ? 0 : dx);
+    const at = Math.max(0, rows.indexOf(state.at));
+    return { at: rows[Math.max(0, Math.min(at + step4, rows.length - 1))] ?? -1 };
+  },
+  save: (survey, state) => {
+    const name = fileName([survey.json.title, "heads"], "csv");
+    download(name, new Blob([surveyCsv(survey, state)], { type: "text/csv" }));
+    return { notice: `Saved as ${name}.` };
+  }
+};
+async function mountSurvey(root, shadow, page, host) {
+  const { json, bytes } = await host.call("survey");
+  const survey = surveyOf(json, bytes ?? new Uint8Array());
+  let state = surveyAt(location.hash, survey);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const draw = () => {
+    const held2 = focusedRow(shadow);
+    patch(page, surveyView(survey, state));
+    if (held2 !== null) focusRow(shadow, held2);
+    document.title = `${json.title} - softlookup`;
+    root.dataset.state = "ready";
+  };
+  const act = (name, argument) => {
+    const action = SURVEY_ACTIONS[name];
+    if (!action) return;
+    state = { ...state, notice: "", ...action(survey, state, argument) };
+    const hash = surveyHash(state);
+    history.replaceState(null, "", `${location.pathname}${location.search}${hash && `#${hash}`}`);
+    draw();
+  };
+  shadow.addEventListener("click", (event) => clicked2(event, act), { signal });
+  shadow.addEventListener("change", (event) => chosen3(event, act), { signal });
+  root.ownerDocument.addEventListener(
+    "keydown",
+    (event) => {
+      if (pressed4(event, act) === "move") focusRow(shadow, String(state.at));
+    },
+    { signal }
+  );
+  addEventListener(
+    "hashchange",
+    () => {
+      state = surveyAt(location.hash, survey);
+      draw();
+    },
+    { signal }
+  );
+  draw();
+  return () => {
+    stopping.abort();
+    shadow.replaceChildren();
+    delete root.dataset.state;
+  };
+}
+function clicked2(event, act) {
+  const meant = event.target instanceof Element ? event.target.closest("[data-act]") : null;
+  if (meant) act(meant.getAttribute("data-act") ?? "", meant.getAttribute("data-arg") ?? "");
+}
+function chosen3(event, act) {
+  const field3 = event.target;
+  if (field3 instanceof HTMLSelectElement) act(field3.getAttribute("data-choose") ?? "", field3.value);
+}
+function pressed4(event, act) {
+  const target = event.composedPath()[0];
+  const free = !(event.altKey || event.ctrlKey || event.metaKey || event.shiftKey);
+  if (!free || target instanceof HTMLSelectElement) return "";
+  const way = ARROWS[event.key];
+  const inRows = target instanceof Element && target.matches(".row-open");
+  const aside = way === "left" || way === "right";
+  if (way && !aside && (inRows || target === document.body)) {
+    event.preventDefault();
+    act("move", way);
+    return "move";
+  }
+  if (event.key === "Escape") act("close", "");
+  return "";
+}
+function focusedRow(shadow) {
+  const held2 = shadow.activeElement;
+  return held2?.matches(".row-open") ? held2.getAttribute("data-arg") : null;
+}
+function focusRow(shadow, at) {
+  const row = shadow.querySelector(`.row-open[data-arg="${at}"]`);
+  if (row instanceof HTMLElement && shadow.activeElement !== row) row.focus();
+}
+
+// src/survey_style.js
+var SURVEY_CSS = `
+.survey .heads-table .spread-cell { min-width: 118px; padding-top: 6px; padding-bottom: 6px; }
+.survey .row-open { min-width: 96px; padding: 6px 0; } .survey .heads-table thead .name button { padding-left: 8px; }
+.survey .row-open b::after { content: "▸"; display: inline-block; margin-left: 8px; color: var(--soft); font-size: 11px; }
+.survey .row-open[aria-expanded=true] b::after { content: "▾"; }
+.spread { display: block; position: relative; height: 30px; margin-top: 2px; border-bottom: 1px solid var(--line); }
+.spread i { position: absolute; display: block; }
+.histogram { inset: 0 0 9px; background: color-mix(in srgb, var(--focus) 62%, var(--panel)); clip-path: var(--shape); }
+.whisker { bottom: 3px; height: 1px; left: var(--least); width: calc(var(--most) - var(--least)); background: var(--edge); }
+.quartiles { bottom: 1px; height: 5px; left: var(--quarter); width: max(2px, calc(var(--three) - var(--quarter))); background: var(--edge); border-radius: 1px; }
+.middle { bottom: 0; height: 7px; width: 2px; left: calc(var(--median) - 1px); background: var(--ink); }
+.key-cell { text-align: left !important; } .survey thead .key-cell { padding: 8px 10px !important; white-space: normal !important; min-width: 132px; line-height: 1.25; }
+.key-cell .token { display: inline-block; max-width: 11em; overflow: hidden; text-overflow: ellipsis; vertical-align: bottom; unicode-bidi: isolate; }
+.skipped summary { width: max-content; max-width: 100%; } .skipped ul { margin: 6px 0 0; padding-left: 22px; max-height: 12em; overflow: auto; }
+.heads-table .large > td { text-align: left; white-space: normal; background: var(--faint); padding: 14px 16px 18px; }
+.figures-row { display: flex; flex-wrap: wrap; gap: 18px 30px; position: sticky; left: 16px; max-width: min(1180px, calc(100vw - 100px)); }
+.figures-row figure { margin: 0; } .figures-row figcaption { font-weight: 600; margin-bottom: 4px; }
+.spread-large { width: 196px; } .spread-large .spread { height: 84px; } .spread-large .histogram { inset: 0 0 12px; }
+.spread-large .ends { display: flex; justify-content: space-between; font-size: 12px; }
+.spread-large dl { display: grid; grid-template-columns: 1fr auto; gap: 1px 10px; font-size: 13px; margin-top: 6px; }
+.spread-large dt { color: var(--soft); } .spread-large dd { text-align: right; }
+.bars table { border-collapse: collapse; font-size: 13px; } .heads-table .bars th, .heads-table .bars td { padding: 1px 6px; border: 0; }
+.heads-table .bars th { color: var(--soft); } .heads-table .bars .weight { min-width: 120px; padding-bottom: 6px; } .heads-table .bars .weight::before { bottom: 2px; }
+@media (max-width: 599px) { .survey .heads-table .spread-cell { min-width: 96px; } .figures-row { max-width: calc(100vw - 64px); } }
+@media (forced-colors: active) {
+  .spread i { forced-color-adjust: none; } .histogram, .whisker, .quartiles { background: GrayText; } .middle { background: CanvasText; }
+}
+`;
+
 // src/main.js
+var STYLES = [PAGE_CSS, FIGURES_CSS, HEAT_CSS, HEADS_CSS, MAP_CSS, TABLE_CSS, SURVEY_CSS];
 var OWN = "data-softlookup";
 function sheetOf2(css) {
   const sheet = new CSSStyleSheet();
@@ -11098,9 +11687,7 @@ function sheetOf2(css) {
 }
 async function mount(root, host) {
   const shadow = root.attachShadow({ mode: "open" });
-  shadow.adoptedStyleSheets = [PAGE_CSS, FIGURES_CSS, HEAT_CSS, HEADS_CSS, MAP_CSS, TABLE_CSS].map(
-    sheetOf2
-  );
+  shadow.adoptedStyleSheets = STYLES.map(sheetOf2);
   const page = h("div", { class: "page" });
   shadow.append(page);
   root.dataset.state = "loading";
@@ -11109,6 +11696,7 @@ async function mount(root, host) {
     const hash = (host.address ?? addressBar).read();
     const asked2 = [captureOf(host, hash), host.call("lesson")];
     const [capture, { json: lesson }] = await Promise.all(asked2);
+    if (capture.modes?.includes("survey")) return await mountSurvey(root, shadow, page, host);
     return start(root, shadow, page, host, firstState(capture, lesson, hash));
   } catch (error) {
     patch(page, [h("p", { class: "alone", role: "alert" }, sentenceOf(error))]);

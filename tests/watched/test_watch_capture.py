@@ -9,12 +9,12 @@ import softlookup as sl
 from captured import assert_same, two_stacks
 from softlookup.captures import Axis, Capture, Layer, label, shipped
 from softlookup.errors import DtypeError, OptionError
-from softlookup.watched import survey
+from softlookup.watched import watch_capture
 
 
 def test_its_layers_show_what_their_lookups_show():
     capture = two_stacks()
-    seen = survey(capture, top=2, sink=True, max_score=True)
+    seen = watch_capture(capture, top=2, sink=True, max_score=True)
     assert [one.label for one in seen] == [one.label for one in capture.layers]
     for layer, recorded in zip(seen, capture.layers, strict=True):
         sinks = recorded.look.problem.sinks is not None
@@ -40,21 +40,21 @@ def test_its_layers_show_what_their_lookups_show():
 
 
 def test_it_knows_what_is_padding_and_what_is_causal():
-    seen = survey(two_stacks())
+    seen = watch_capture(two_stacks())
     assert seen["decoder", 0].counted.tolist() == [[False, False, True, True, True], [True] * 5]
     assert seen["decoder", 0].padding.tolist() == [[True, True, False, False, False], [False] * 5]
     assert seen["cross", 0].key_padding.tolist() == [[False, False, True]] * 2
     assert [layer.causal for layer in seen] == [True, True, False, False]
-    assert not survey(shipped.load("sentence"))[0].causal
+    assert not watch_capture(shipped.load("sentence"))[0].causal
     arrays = np.random.default_rng(1).standard_normal((3, 1, 1, 5, 3))
     masked = sl.Lookup(*arrays, mask=np.tril(np.ones((5, 5), bool)))
-    assert survey(label(masked))[0].causal, "by its mask"
-    assert not survey(label(sl.Lookup(*arrays, mask=np.eye(5, 5, 1, dtype=bool))))[0].causal
+    assert watch_capture(label(masked))[0].causal, "by its mask"
+    assert not watch_capture(label(sl.Lookup(*arrays, mask=np.eye(5, 5, 1, dtype=bool))))[0].causal
 
 
 def test_it_gives_the_capture_back():
     capture = shipped.load("causal")
-    seen = survey(capture)
+    seen = watch_capture(capture)
     again = seen.capture()
     for layer, other in zip(capture.layers, again.layers, strict=True):
         assert layer.look is other.look
@@ -66,7 +66,7 @@ def test_lookups_with_any_leading_axes_are_looked_over():
     rng = np.random.default_rng(2)
     for lead in ((), (3,), (2, 2, 3)):  # plain, heads alone, two leading axes and heads
         look = sl.Lookup(*rng.standard_normal((3, *lead, 5, 7)))
-        seen = survey(label(look), top=1)
+        seen = watch_capture(label(look), top=1)
         found = look.inspect(entropy=True)
         assert seen[0].entropy.ravel().tolist() == found.entropy.ravel().tolist()
         assert seen[0].entropy.shape == (4 if lead == (2, 2, 3) else 1, 3 if lead else 1, 5)
@@ -76,13 +76,15 @@ def test_layers_of_one_name_stay_apart():
     look = sl.Lookup(*np.ones((2, 1, 1, 3, 4)))
     axes = (Axis(("a", "b", "c")),)
     capture = Capture("two", tuple(Layer(look, axes, axes, "same", n) for n in (0, 1)))
-    assert [layer.path for layer in survey(capture)] == ["same@0", "same@1"]
+    assert [layer.path for layer in watch_capture(capture)] == ["same@0", "same@1"]
 
 
 def test_options_are_those_of_inspect():
     with pytest.raises(OptionError, match=r"Did you mean entropy=\?"):
-        survey(two_stacks(), entrpy=True)
-    seen = survey(shipped.load("causal"), groups=np.arange(37) // 13, distance=True, entropy=False)
+        watch_capture(two_stacks(), entrpy=True)
+    seen = watch_capture(
+        shipped.load("causal"), groups=np.arange(37) // 13, distance=True, entropy=False
+    )
     assert seen[0].groups.shape[-1] == 3
     assert "entropy" not in seen[0].asked
     assert seen[0].distance_bins[-1] == (32, 63)
@@ -90,11 +92,11 @@ def test_options_are_those_of_inspect():
 
 def test_a_model_is_no_capture():
     with pytest.raises(DtypeError, match=r"capture: must be a Capture.*got SimpleNamespace.*watch"):
-        survey(SimpleNamespace())
+        watch_capture(SimpleNamespace())
 
 
 def test_groups_label_the_tokens_of_the_input():
     """As in watch: a decoder's own text, of another length, has no labels."""
-    seen = survey(two_stacks(), groups=[0, 1, 1])
+    seen = watch_capture(two_stacks(), groups=[0, 1, 1])
     labelled = {layer.label for layer in seen if "groups" in layer.asked}
     assert labelled == {"encoder layer 0", "cross layer 0"}

@@ -1,4 +1,4 @@
-"""Survey: look at every lookup of a capture as `watch` looks at a running model."""
+"""What was recorded, looked at as `watch` looks at a running model: `watch_capture`."""
 
 from dataclasses import replace
 from typing import Any
@@ -9,7 +9,7 @@ from softlookup.arrays import Array, BoolArray, IntArray
 from softlookup.captures import Axis, Capture, Layer
 from softlookup.errors import DtypeError
 from softlookup.inspection import Inspection, Top
-from softlookup.options import names_checked
+from softlookup.options import check_flag, names_checked
 from softlookup.problem import Problem
 from softlookup.watched.glance import Glance
 from softlookup.watched.shares import shares_of
@@ -18,7 +18,7 @@ from softlookup.watched.watched import Watched
 
 
 @names_checked
-def survey(
+def watch_capture(
     capture: Capture,
     *,
     top: int | None = 8,
@@ -27,6 +27,7 @@ def survey(
     sink: bool = False,
     max_score: bool = False,
     distance: bool = False,
+    repeats: bool = False,
     groups: Any = None,
 ) -> Watched:
     """Look at every layer of a capture as `watch` looks at a running model; no model is needed.
@@ -41,6 +42,8 @@ def survey(
         decoder's own text.
     sink : bool, default False
         As there, of the layers that have sinks.
+    repeats : bool, default False
+        As for `watch`: tokens of the same text are the same token.
 
     Returns
     -------
@@ -55,7 +58,7 @@ def survey(
     Examples
     --------
     >>> from softlookup.captures import shipped
-    >>> seen = survey(shipped.load("causal"), top=2)
+    >>> seen = watch_capture(shipped.load("causal"), top=2)
     >>> seen.rank_heads("@26", reads="@2")[0]  # who reads the first "maker" at " clock" again?
     HeadAtRow(part='', layer=17, head=4, key=2, token='maker', weight=0.95...)
     """
@@ -64,6 +67,7 @@ def survey(
             "capture", f"must be a Capture, as sl.load returns; got {type(capture).__name__}. "
             "A model is watched with sl.watch(model)."
         )  # fmt: skip
+    check_flag(repeats, "repeats")
     words: dict[str, int] = {}
     seen = Watched(
         capture.about,
@@ -86,14 +90,22 @@ def survey(
         )
         names = [one.name for one in capture.layers]
         path = layer.name if names.count(layer.name) == 1 else f"{layer.name}@{place}"
-        seen.add(path, layer.number, layer.part, _glance(layer, found, rows, counted))
-        for side, axes, length in _sides(layer):
-            seen.add_ids(0, side, 0, _ids(axes, length, problem.batch, words))
+        sides = [
+            (side, _ids(axes, length, problem.batch, words)) for side, axes, length in _sides(layer)
+        ]
+        tokens = sides[0][1] if repeats and layer.part != "cross" else None
+        seen.add(path, layer.number, layer.part, _glance(layer, found, rows, counted, tokens))
+        for side, ids in sides:
+            seen.add_ids(0, side, 0, ids)
     return seen
 
 
 def _glance(
-    layer: Layer, found: Inspection, row_padding: BoolArray, counted: BoolArray | None
+    layer: Layer,
+    found: Inspection,
+    row_padding: BoolArray,
+    counted: BoolArray | None,
+    tokens: IntArray | None,
 ) -> Glance:
     problem = layer.look.problem
     padding = _padding([layer.key_axis(b) for b in range(problem.batch)], problem.kv_len)
@@ -117,6 +129,7 @@ def _glance(
             offset=problem.q_offset if same and layer.part != "cross" else None,
             first=np.argmin(padding, axis=1),
             row_padding=row_padding,
+            tokens=tokens if same else None,
         ),
     )
 

@@ -1,0 +1,159 @@
+"""What does a cluster give, and what does it take: two workers, the graph, keys larger than memory?
+
+One head, D 64, float32. Two workers of one thread each against one, over arrays that lie on the
+workers; the same lookup through dask's threads against the core's own, both with all cores; and
+1,024 queries over 1,000,000 keys and values in files, with the process' highest memory.
+"""
+
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import dask
+import dask.array as da
+import measure
+import numpy as np
+from distributed import Client, LocalCluster, wait
+
+import softlookup as sl
+from softlookup import machine
+from softlookup.integrations.dask import open_array
+
+QUESTION = __doc__.splitlines()[0]
+LENGTH, QUICK, DIM, CHUNK = 32_768, 8_192, 64, 4_096
+KEYS, FEW_KEYS, QUERIES = 1_000_000, 131_072, 1_024
+FILE_CHUNK = 65_536
+MIB = 2**20
+
+
+def drawn(seed: int, block_info: Any = None) -> Any:
+    """Return a chunk of noise that depends on its place alone."""
+    place = block_info[None]
+    rng = np.random.default_rng([seed, *place["chunk-location"]])
+    return rng.standard_normal(place["chunk-shape"], dtype=np.float32)
+
+
+def noise(length: int, seed: int) -> Any:
+    """Return a dask array of noise, (length, DIM)."""
+    cut = da.core.normalize_chunks((CHUNK, DIM), (length, DIM), dtype=np.float32)
+    return da.map_blocks(drawn, seed, chunks=cut, dtype=np.float32, meta=np.zeros((0, 0), "f4"))
+
+
+def computed_on(workers: int, length: int, rounds: int) -> float:
+    """Return the median seconds of a lookup on so many workers of one thread each."""
+    cluster = LocalCluster(
+        n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None
+    )
+    with cluster, Client(cluster) as client:
+        arrays = client.persist([noise(length, seed) for seed in range(3)])
+        wait(arrays)
+        times = []
+        for number in range(rounds + 1):  # the first one warms up
+            out = sl.attend(*arrays, scale=0.125 + number * 1e-6)  # else its tasks are known
+            start = time.perf_counter()
+            wait(client.persist(out))
+            times.append(time.perf_counter() - start)
+        return statistics.median(times[1:])
+
+
+def through_dask(arrays: list[Any], threads: int) -> Callable[[], object]:
+    """Return a lookup by dask's own threads, one piece a thread."""
+    cut = [da.from_array(array, chunks=(CHUNK, DIM), name=False) for array in arrays]
+
+    def run() -> object:
+        with dask.config.set(scheduler="threads", num_workers=threads):
+            return sl.attend(*cut).compute()
+
+    return run
+
+
+def by_core(arrays: list[Any], threads: int) -> Callable[[], object]:
+    """Return the same lookup by the core's own threads."""
+
+    def run() -> object:
+        os.environ[machine.THREADS] = str(threads)
+        try:
+            return sl.attend(*arrays)
+        finally:
+            os.environ.pop(machine.THREADS)
+
+    return run
+
+
+def out_of_core(keys: int) -> dict[str, float]:
+    """Run the lookup over files in a process of its own; return its seconds and its memory."""
+    with tempfile.TemporaryDirectory() as folder:
+        for seed, name in enumerate(("key", "value")):
+            path = Path(folder) / f"{name}.npy"
+            file = np.lib.format.open_memmap(path, "w+", np.float32, (keys, DIM))
+            rng = np.random.default_rng(seed)
+            for start in range(0, keys, FILE_CHUNK):
+                part = file[start : start + FILE_CHUNK]
+                part[:] = rng.standard_normal(part.shape, dtype=np.float32)
+            file.flush()
+        told = subprocess.run(
+            [sys.executable, __file__, "--files", folder],
+            check=True, capture_output=True, text=True,
+        )  # fmt: skip
+    found: dict[str, float] = json.loads(told.stdout)
+    return found
+
+
+def over_files(folder: Path) -> None:
+    """Print the seconds and the highest memory of a lookup whose keys stand in files."""
+    query = np.random.default_rng(7).standard_normal((QUERIES, DIM), dtype=np.float32)
+    key, value = (
+        open_array(folder / f"{name}.npy", chunks=(FILE_CHUNK, DIM)) for name in ("key", "value")
+    )
+    lazy = sl.attend(da.from_array(query, chunks=-1), key, value)
+    start = time.perf_counter()
+    out = lazy.compute(scheduler="threads")
+    seconds = time.perf_counter() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    print(json.dumps({"seconds": seconds, "memory": peak, "finite": bool(np.isfinite(out).all())}))
+
+
+def main() -> None:
+    """Measure, and print whether each bar is kept."""
+    parser = measure.arguments(QUESTION, rounds=5)
+    parser.add_argument("--files", type=Path, help=argparse_hidden())
+    options = parser.parse_args()
+    if options.files:
+        over_files(options.files)
+        return
+    length, keys = (QUICK, FEW_KEYS) if options.quick else (LENGTH, KEYS)
+    rounds = 3 if options.quick else options.rounds
+    how = f"{length:,} tokens, one head, D {DIM}, float32, chunks of {CHUNK:,}; medians of {rounds}"
+    measure.announce(QUESTION, options, how)
+    one, two = (computed_on(workers, length, rounds) for workers in (1, 2))
+    print(f"one worker                        {one:8.2f} s")
+    print(f"two workers                       {two:8.2f} s    {one / two:.2f} times as fast")
+    arrays = [np.random.default_rng(seed).standard_normal((length, DIM), dtype=np.float32)
+              for seed in range(3)]  # fmt: skip
+    threads = os.cpu_count() or 1
+    pair = measure.compare(through_dask(arrays, threads), by_core(arrays, threads), rounds)
+    print(f"through dask, {threads} threads           {pair.ours:8.2f} s")
+    print(f"the core alone, {threads} threads         {pair.theirs:8.2f} s    ratio {pair}")
+    files = out_of_core(keys)
+    print(f"{QUERIES:,} queries over {keys:,} keys in files"
+          f" {files['seconds']:8.2f} s    {files['memory'] / MIB:,.0f} MiB at most")  # fmt: skip
+    measure.verdict("one worker's time by two workers', inverse", two / one, 1 / 1.8)
+    measure.verdict("through dask by the core alone", pair.ratio, 1.05)
+    measure.verdict("highest memory over files", files["memory"] / MIB, 1024, " MiB")
+
+
+def argparse_hidden() -> str:
+    """Return the help of an option that only this script gives itself."""
+    return "a folder with key.npy and value.npy; used by the script itself"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,236 @@
+"""The tasks of a lookup over chunks, and the dask arrays that stand for what they compute.
+
+A task is named by what it computes: the same lookup of the same arrays has the same names. The
+parts of a chunk of queries are merged in the order of their keys, as many in one task as are small
+together: a part that is as large as its keys does not travel, the state so far comes to it.
+"""
+
+from collections.abc import Sequence
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from softlookup.arrays import IntArray
+from softlookup.backends import shards
+from softlookup.backends.cutting import STATE_KEYS, cut
+from softlookup.errors import ShapeError
+from softlookup.facts import Facts
+from softlookup.pooling import BAND
+from softlookup.problem import Problem
+
+_AT_ONCE = 2**24  # bytes of parts that one task merges
+
+Rows = tuple[int, int, int]  # which chunk of the batch, the heads and the queries
+
+
+class Graph:
+    """The tasks of a lookup while they are made; they are named by what they compute."""
+
+    def __init__(self, problem: Problem, facts: Facts, what: str, *given: Any) -> None:
+        from dask.base import tokenize  # noqa: PLC0415 (whoever holds dask arrays has it)
+
+        self.cut, self.asked = cut(problem), facts
+        p: Any = self.cut.problem  # its arrays are dask's
+        laid = [None if each is None else (each.array.name, each.entry)
+                for each in (self.cut.mask, self.cut.bias)]  # fmt: skip
+        self.token = tokenize(
+            what, p.query.name, p.key.name, None if p.value is None else p.value.name, laid,
+            tuple(self.cut.options), p.q_offset, p.kv_lens, tuple(facts), given, problem.sinks,
+        )  # fmt: skip
+        self.tasks: dict[Any, Any] = {}
+        self.sinks = self._cut_sinks()
+
+    def _cut_sinks(self) -> Any:
+        sinks = self.cut.problem.sinks
+        if sinks is None or isinstance(sinks, np.ndarray):
+            return sinks
+        return sinks.rechunk((self.cut.heads,))
+
+    def add(self, name: str, at: tuple[Any, ...], function: Any, *given: Any) -> tuple[Any, ...]:
+        """Add a task, and return its key; a given key of `refer` stands for what it computes."""
+        return self.put((f"softlookup-{name}-{self.token}", *at), function, *given)
+
+    def put(self, key: tuple[Any, ...], function: Any, *given: Any) -> tuple[Any, ...]:
+        """Add a task under a key."""
+        from dask._task_spec import Task  # noqa: PLC0415 (as above)
+
+        if key not in self.tasks:
+            self.tasks[key] = Task(key, function, *given)
+        return key
+
+    def blocks(self, at: tuple[int, int, int, int], *, with_value: bool = True) -> list[Any]:
+        """Return what a piece reads: its chunks of query, key, value, mask and bias."""
+        p: Any = self.cut.problem
+        b, h, q, k = at
+        value = p.value if with_value else None
+        found = [refer(p.query.name, b, h, q, 0), refer(p.key.name, b, h, k, 0)]
+        found.append(None if value is None else refer(value.name, b, h, k, 0))
+        return found + [
+            None if laid is None else refer(laid.array.name, *laid.chunk(at))
+            for laid in (self.cut.mask, self.cut.bias)
+        ]
+
+    def end(self, at: Rows, rows: IntArray | None) -> tuple[Any, ...]:
+        """Add what the answers of a chunk of queries, or of some of its rows, take."""
+        (b, h, q), c, p = at, self.cut, self.cut.problem
+        count = c.rows[q] if rows is None else len(rows)
+        shape, which = (c.batch[b], c.heads[h], count), _named(at, rows)
+        facts = c.facts(self.asked, b, None)
+        state: list[Any] = []
+        size = 0
+        for k in c.seen(b, q):
+            here = (b, h, q, k)
+            part = self.add(
+                "part",
+                (*which, k),
+                shards.gathered,
+                c.options,
+                c.facts(self.asked, b, k),
+                c.place(here, rows),
+                *self.blocks(here),
+            )
+            each = self._bytes(shape, facts, k)
+            if len(state) > 1 and size + each > _AT_ONCE:
+                merged = self.add("merge", (*which, k), shards.merged, facts, *state)
+                state, size = [refer(*merged)], 0
+            state.append(refer(*part))
+            size += each
+        sinks = self.sinks
+        if isinstance(sinks, np.ndarray):
+            sinks = sinks[c.spans[1][h]]
+        elif sinks is not None:
+            sinks = refer(sinks.name, h)
+        return self.add(
+            "end", which, shards.ended, c.options, facts, shape, p.value_dim, sinks, *state
+        )
+
+    def _bytes(self, rows: Sequence[int], facts: Facts, keys: int) -> int:
+        p = self.cut.problem
+        top = facts.top * (1 + 8 // p.compute_dtype.itemsize)
+        width = p.value_dim + 4 + top + (facts.bins or 0) + facts.groups
+        count = -(-self.cut.keys[keys] // STATE_KEYS) if self.cut.apart else 1
+        return prod(rows) * width * p.compute_dtype.itemsize * count
+
+    def known(self, end: tuple[Any, ...]) -> Any:
+        """Add what makes the weights of these rows, without their answers."""
+        return refer(*self.add("known", end[1:], shards.known, refer(*end)))
+
+    def weigh(
+        self, key: Any, at: tuple[int, int, int, int], rows: IntArray, keys: IntArray, known: Any
+    ) -> None:
+        """Add a block of weights."""
+        (b, h, q, k), c = at, self.cut
+        if k not in c.seen(b, q):
+            shape = (c.batch[b], c.heads[h], len(rows), len(keys))
+            self.put(key, shards.zeros, shape, c.problem.compute_dtype)
+            return
+        given = (c.options, c.place(at, rows), keys, known, *self.blocks(at))
+        self.put(key, shards.weighed, *given)
+
+    def cells(self, at: tuple[int, int, int, int], ends: tuple[int, ...], known: Any) -> Any:
+        """Add blocks of a rectangle of a piece."""
+        given = (self.cut.options, self.cut.place(at), ends, known, *self.blocks(at))
+        return self.add("cells", (*at, *ends), shards.celled, *given)
+
+    def rows(self, ends: dict[Rows, Any], name: str, width: int | None, dtype: Any) -> Any:
+        """Return one of the answers as an array (batch, heads, q_len), or with an axis more."""
+        made, last = f"softlookup-{name}-{self.token}", () if width is None else (0,)
+        graph = {(made, *at, *last): (shards.picked, end, name) for at, end in ends.items()}
+        chunks = (self.cut.batch, self.cut.heads, self.cut.rows)
+        return self.array(made, graph, chunks if width is None else (*chunks, (width,)), dtype)
+
+    def received(self, ends: dict[Rows, Any]) -> tuple[Any, Any]:
+        """Return what keys receive, and how many rows may see them where that is asked for."""
+        c, facts = self.cut, self.asked
+        counted = facts.normalised
+        names = [f"softlookup-{name}-{self.token}" for name in ("received", "readers")]
+        graphs: list[dict[Any, Any]] = [{}, {}]
+        for b, h, k in product(*(range(len(each)) for each in (c.batch, c.heads, c.keys))):
+            total = self._received(ends, (b, h, k))
+            for n, dtype in enumerate((np.float64, np.int64)):
+                shape = (c.batch[b], c.heads[h], c.keys[k])
+                whole = (shards.one_of, total, n, dtype) if total else (shards.zeros, shape, dtype)
+                graphs[n][names[n], b, h, k] = whole
+        chunks = (c.batch, c.heads, c.keys)
+        sums = self.array(names[0], graphs[0], chunks, np.float64)
+        return sums, self.array(names[1], graphs[1], chunks, np.int64) if counted else None
+
+    def _received(self, ends: dict[Rows, Any], at: Rows) -> Any:
+        """Add what a chunk of keys receives from every chunk of queries, added up in order."""
+        (b, h, k), c, facts = at, self.cut, self.asked
+        state: list[Any] = []
+        for q, span in enumerate(c.spans[2]):
+            rows = facts.from_rows
+            if rows is not None:
+                rows = rows[c.spans[0][b], span]
+            if k not in c.seen(b, q) or (rows is not None and not rows.any()):
+                continue
+            here, known = (b, h, q, k), self.known(ends[b, h, q])
+            given = (c.options, c.place(here), rows, facts.normalised, known)
+            part = self.add("receive", here, shards.received, *given,
+                            *self.blocks(here, with_value=False))  # fmt: skip
+            state.append(refer(*part))
+            if len(state) == 16:
+                state = [refer(*self.add("sum", here, shards.summed, *state))]
+        return self.add("sum", (*at, "whole"), shards.summed, *state) if state else None
+
+    def array(self, name: str, graph: dict[Any, Any], chunks: Any, dtype: Any) -> Any:
+        """Return a dask array of these tasks, which come after all others here."""
+        import dask.array  # noqa: PLC0415 (as above)
+        from dask._task_spec import Task  # noqa: PLC0415
+        from dask.highlevelgraph import HighLevelGraph  # noqa: PLC0415
+
+        own = {key: Task(key, made[0], *(refer(*x) if _is_key(x) else x for x in made[1:]))
+               for key, made in graph.items()}  # fmt: skip
+        whole = self.highlevel(HighLevelGraph, name if not own else None)
+        if own:
+            layers = dict(whole.layers) | {name: own}
+            before = dict(whole.dependencies) | {name: {f"softlookup-{self.token}"}}
+            whole = HighLevelGraph(layers, before)
+        return dask.array.Array(whole, name, chunks, dtype=dtype)
+
+    def highlevel(self, kind: Any, name: str | None = None) -> Any:
+        """Return all tasks behind those of the arrays that they read."""
+        p, c = self.cut.problem, self.cut
+        laid = [each.array for each in (c.mask, c.bias) if each is not None]
+        sinks = [] if self.sinks is None or isinstance(self.sinks, np.ndarray) else [self.sinks]
+        given = [p.query, p.key, *([] if p.value is None else [p.value]), *laid, *sinks]
+        return kind.from_collections(name or f"softlookup-{self.token}", self.tasks, given)
+
+    def computed(self, keys: Sequence[Any]) -> Sequence[Any]:
+        """Return what some tasks give, computed at once."""
+        import dask  # noqa: PLC0415 (as above)
+        from dask.delayed import Delayed  # noqa: PLC0415
+        from dask.highlevelgraph import HighLevelGraph  # noqa: PLC0415
+
+        whole = self.highlevel(HighLevelGraph)
+        layer = f"softlookup-{self.token}"
+        found: Sequence[Any] = dask.compute(*(Delayed(key, whole, layer=layer) for key in keys))
+        return found
+
+    def check_blocks(self) -> None:
+        """Refuse chunks that a map's blocks do not fit into."""
+        for argument, sizes in (("query", self.cut.rows), ("key", self.cut.keys)):
+            if any(size % BAND for size in sizes[:-1]):
+                raise ShapeError(
+                    argument,
+                    f"must be chunked at multiples of {BAND} along its length for a map; got "
+                    f"chunks of {', '.join(map(str, sizes[:4]))} ... Use {argument}.rechunk(...).",
+                )
+
+
+def refer(*key: Any) -> Any:
+    """Return what stands for the result of a task, among the arguments of another."""
+    from dask._task_spec import TaskRef  # noqa: PLC0415 (whoever holds dask arrays has it)
+
+    return TaskRef(key)
+
+
+def _is_key(given: Any) -> bool:
+    return type(given) is tuple and bool(given) and isinstance(given[0], str)
+
+
+def _named(at: Rows, rows: IntArray | None) -> tuple[Any, ...]:
+    return at if rows is None else (*at, len(rows), int(rows[0]) if rows.size else 0)

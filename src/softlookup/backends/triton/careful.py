@@ -1,0 +1,121 @@
+"""The same lookup where numbers are not finite: an output, an entropy, of flagged heads alone.
+
+A hidden value contributes nothing, whatever it holds, and a visible NaN or infinity shows in its
+own column; a product with 0 would spread it. The kernels that answer flag what they could not tell,
+and this one follows each of them: its programs return at once where no flag is set, so that nobody
+waits for the device to say so.
+"""
+
+import triton
+import triton.language as tl
+
+from softlookup.backends.triton.launch import Launch, cdiv
+from softlookup.backends.triton.running import Room, advance, finish
+from softlookup.backends.triton.scores import (
+    LOWEST,
+    key_range,
+    key_tile,
+    limits_of,
+    peak_of,
+    query_tile,
+    seen_scores,
+    value_tile,
+)
+
+_ROWS, _KEYS = 16, 32
+
+
+@triton.jit
+def _added(amounts, holds, counts, dtype: tl.constexpr):
+    """Return `counts` and for every row and column the number of keys where both are set."""
+    return tl.dot(amounts.to(dtype), holds.to(dtype), counts, input_precision="ieee")
+
+
+@triton.jit(do_not_specialize=["n", "tiles"])
+def careful_kernel(
+    x, n, room, other, tiles, ROWS: tl.constexpr, KEYS: tl.constexpr, S: tl.constexpr
+):
+    """Answer a tile of rows of a flagged kv head; see the module."""
+    program = tl.program_id(0)
+    tile, pair = program % tiles, program // tiles
+    batch, head = pair // n.heads, pair % n.heads
+    kv_head = head // n.group
+    flag = batch * (n.heads // n.group) + kv_head
+    wrong, faint = 0, 0
+    if room.spoilt is not None:
+        wrong = tl.load(room.spoilt + flag)
+    if other.faint is not None:
+        faint = tl.load(other.faint + flag)
+    if (wrong == 0) & (faint == 0):
+        return
+    row = tile * ROWS
+    first, last, limit = limits_of(x, n, batch, S)
+    stop = tl.minimum(row + ROWS, n.q_len)
+    low, high, _, _ = key_range(first, last, limit, row, stop, S)
+    i = row + tl.arange(0, ROWS)
+    q = query_tile(x, n, batch, head, row, ROWS, S)
+    total = tl.zeros([ROWS], tl.float32)
+    shift = tl.full([ROWS], LOWEST, tl.float32)
+    mixed = tl.zeros([ROWS], tl.float32)
+    seen = tl.zeros([ROWS], tl.int32)
+    BLEND: tl.constexpr = S.blend
+    acc = tl.zeros([ROWS, BLEND], tl.float32)
+    missing = tl.zeros([ROWS, BLEND], tl.float32)
+    above = tl.zeros([ROWS, BLEND], tl.float32)
+    below = tl.zeros([ROWS, BLEND], tl.float32)
+    for key in range(low // KEYS * KEYS, high, KEYS):
+        k = key_tile(x, n, batch, kv_head, key, limit, KEYS, S)
+        products = tl.dot(q, k.T, input_precision=S.precision)
+        j = key + tl.arange(0, KEYS)
+        scores, sees = seen_scores(
+            products, x, n, batch, head, i[:, None], j[None, :], first, last, limit, S
+        )
+        seen = tl.maximum(seen, tl.max(sees.to(tl.int32), 1))
+        exps, keep, total, shift, mixed = advance(
+            scores, peak_of(scores, n, S), total, shift, mixed, n, True, True, S
+        )
+        if room.out is not None:
+            v = value_tile(x, n, batch, kv_head, key, limit, KEYS, S)
+            number = v.to(tl.float32)
+            finite = tl.abs(number) < float("inf")
+            some = sees & (exps > 0)
+            none = sees & ~(exps > 0)
+            tame = tl.where(finite, v, 0.0).to(v.dtype)
+            acc = tl.dot(exps.to(v.dtype), tame, acc * keep[:, None], input_precision=S.precision)
+            missing = _added(sees, number != number, missing, v.dtype)
+            missing = _added(none, ~finite, missing, v.dtype)
+            above = _added(some, number == float("inf"), above, v.dtype)
+            below = _added(some, number == float("-inf"), below, v.dtype)
+    if room.out is not None:
+        acc = tl.where(above > 0, acc + float("inf"), acc)
+        acc = tl.where(below > 0, acc - float("inf"), acc)
+        acc = tl.where(missing > 0, float("nan"), acc)
+    at = pair.to(tl.int64) * n.q_len + i
+    if wrong != 0:
+        finish(acc, total, shift, mixed, seen > 0, at, i < stop, head, x, n, room, S)
+    if faint != 0:
+        finish(acc, total, shift, mixed, seen > 0, at, i < stop, head, x, n, other, S)
+
+
+def mend(launch: Launch, room: Room) -> None:
+    """Compute once more what is flagged in `room`: outputs and entropies, each where it was."""
+    _run(
+        launch,
+        Room(out=room.out, spoilt=room.spoilt),
+        Room(entropy=room.entropy, faint=room.faint),
+    )
+
+
+def answer_again(launch: Launch, room: Room) -> None:
+    """Compute all that `room` has a place for, in kv heads that its flag `spoilt` names."""
+    _run(launch, room, Room())
+
+
+def _run(launch: Launch, room: Room, other: Room) -> None:
+    if room.spoilt is None and other.faint is None:
+        return
+    p, tiles = launch.problem, cdiv(launch.problem.q_len, _ROWS)
+    careful_kernel[(tiles * p.batch * p.heads,)](
+        launch.inputs, launch.sizes, room, other, tiles,
+        ROWS=_ROWS, KEYS=_KEYS, S=launch.switches, num_warps=4, num_stages=1,
+    )  # fmt: skip

@@ -1,0 +1,90 @@
+"""Whether this machine can run the kernels here, in one sentence; imports nothing heavy."""
+
+import importlib.metadata
+import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+from softlookup.arrays import DASK, MEMORY
+from softlookup.device import interpreted
+from softlookup.problem import Problem
+
+LEAST_CAPABILITY = (8, 0)
+LEAST_TRITON = (3, 6)
+
+
+def missing() -> str | None:
+    """Return why the kernels cannot run on this machine, as a sentence, or None."""
+    return _missing_package() or (None if interpreted() else _missing_gpu())
+
+
+@cache  # every call of a lookup asks
+def _missing_package() -> str | None:
+    if importlib.util.find_spec("torch") is None:
+        return "torch is not installed here: pip install torch."
+    if importlib.util.find_spec("triton") is None:
+        return "Triton is not installed here: pip install 'triton>=3.6'."
+    version = importlib.metadata.version("triton")
+    if tuple(int(part) for part in version.split(".")[:2]) < LEAST_TRITON:
+        return f"It needs Triton 3.6 or later; here is {version}: pip install -U triton."
+    return None
+
+
+@cache
+def _missing_gpu() -> str | None:
+    import torch  # noqa: PLC0415 (only where a GPU is asked for)
+
+    if torch.version.cuda is None:
+        return f"This torch ({torch.__version__}) is a build without CUDA."
+    if not torch.cuda.is_available():
+        return "torch finds no NVIDIA GPU here."
+    best = max(torch.cuda.get_device_capability(n) for n in range(torch.cuda.device_count()))
+    if best < LEAST_CAPABILITY:
+        return f"It needs compute capability 8.0 or later; the best GPU here has {_dotted(best)}."
+    return None
+
+
+def elsewhere(problem: Problem) -> str | None:
+    """Return why the kernels cannot read a problem where it lies, as a sentence, or None."""
+    if problem.place == MEMORY:
+        return "It reads torch tensors on a GPU; these arrays lie in memory: cuda() sends tensors."
+    if problem.place == DASK:
+        return "It reads torch tensors on a GPU; these are dask arrays."
+    array: Any = problem.query
+    return too_old(array.tensor.device)
+
+
+@contextmanager
+def on_device(problem: Problem) -> Iterator[None]:
+    """Launch on the device of `problem`; where its memory is full, say so as Python does."""
+    import torch  # noqa: PLC0415 (as above)
+
+    array: Any = problem.query
+    device = array.tensor.device
+    try:
+        if device.type == "cuda":
+            with torch.cuda.device(device):
+                yield
+        else:
+            yield
+    except torch.OutOfMemoryError as error:
+        raise MemoryError(str(error)) from error
+
+
+@cache
+def too_old(device: Any) -> str | None:
+    """Return why the kernels cannot run on one of several GPUs, as a sentence, or None."""
+    if device.type != "cuda":
+        return None
+    import torch  # noqa: PLC0415 (as above)
+
+    capability = torch.cuda.get_device_capability(device)
+    if capability >= LEAST_CAPABILITY:
+        return None
+    return f"It needs compute capability 8.0 or later; {device} has {_dotted(capability)}."
+
+
+def _dotted(capability: tuple[int, int]) -> str:
+    return ".".join(map(str, capability))

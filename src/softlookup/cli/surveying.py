@@ -1,0 +1,55 @@
+"""What ``softlookup survey`` and ``softlookup heads`` do: measure a corpus, and show its heads."""
+
+import shlex
+import sys
+from typing import TYPE_CHECKING, Any
+
+from softlookup.cli.capturing import spans, working
+from softlookup.cli.terminal import progress_bar
+from softlookup.tokens import readable
+
+if TYPE_CHECKING:
+    from softlookup.surveys import Survey
+    from softlookup.viewer import View
+
+MOST_LINES = 10  # of those that were skipped
+
+
+def survey(
+    model: str, texts: str, path: str, layers: str | None, heads: str | None, asked: dict[str, Any]
+) -> None:
+    """Run the survey, and say what it found, what it skipped, and what comes next."""
+    from softlookup.surveys import survey as run
+
+    asked |= {"layers": spans(layers, "layers"), "heads": spans(heads, "heads")}
+    with progress_bar("lines", 0) as advance:
+        found = run(model, texts, path, **asked, progress=advance)
+    for file in found.remade:
+        print(f"{readable(file)}: was damaged, and is made again", file=sys.stderr)
+    for one in found.skipped[:MOST_LINES]:
+        print(f"line {one.line:,}: {readable(one.reason)}; skipped", file=sys.stderr)
+    more = len(found.skipped) - MOST_LINES
+    if more > 0:
+        print(f"and {more:,} more lines skipped", file=sys.stderr)
+    print(_said(found, path))
+    print(f"next  softlookup heads {shlex.quote(readable(path))}")
+
+
+def _said(found: "Survey", path: str) -> str:
+    texts = "1 text" if found.texts == 1 else f"{found.texts:,} texts"
+    skipped = len(found.skipped)
+    lines = "1 line" if skipped == 1 else f"{skipped:,} lines"
+    files = "1 file" if len(found.files) == 1 else f"{len(found.files):,} files"
+    return f"wrote {readable(path)}: {texts}, {found.rows:,} rows in {files}; {lines} skipped"
+
+
+def open_heads(folder: str, port: int | None, open_browser: bool | None) -> "View":
+    """Serve the heads of a survey, once their numbers have been read."""
+    from softlookup.shelf import find
+    from softlookup.surveys import open_survey
+    from softlookup.viewer import open_view
+
+    found = open_survey(folder)
+    with working(f"reading {found.rows:,} rows"):
+        found.distributions  # noqa: B018 - kept from here on
+    return open_view(find("lesson"), port, open_browser, survey=found)

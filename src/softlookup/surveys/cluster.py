@@ -1,0 +1,196 @@
+"""A cluster that works: one of Dask's that is there, or processes of this machine.
+
+What goes wrong with it is one sentence; what was written stays, and the next run goes on.
+"""
+
+import asyncio
+import concurrent.futures
+import importlib.util
+import logging
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import islice
+from typing import Any
+
+from softlookup.errors import BackendError
+from softlookup.surveys.block import Block
+from softlookup.surveys.corpus import Line
+from softlookup.surveys.packages import needed
+from softlookup.surveys.work import Job, forget, work
+from softlookup.tokens import listed, readable
+
+_PATIENCE = 30  # seconds for a worker to come, or to come back
+_ALONE = {"SOFTLOOKUP_THREADS": "1"}  # the workers share the processors
+_ENDED = (asyncio.CancelledError, concurrent.futures.CancelledError)
+
+Part = Callable[[int], list[Line]]
+Found = Iterator[tuple[int, Block]]
+
+
+def here(job: Job, parts: Iterable[int], lines: Part) -> Found:
+    """Yield each part with what it came to, worked out in this process."""
+    try:
+        for part in parts:
+            yield part, work(job, lines(part))
+    finally:
+        forget()
+
+
+def on_workers(
+    job: Job, parts: Iterable[int], lines: Part, *, workers: int, scheduler: str | None
+) -> Found:
+    """Yield each part with what it came to, in the order in which workers are done.
+
+    Two parts for each worker are under way at once, whatever their number.
+
+    Raises
+    ------
+    BackendError
+        Where the cluster is not there, or goes away; the parts that were yielded stand.
+    SoftlookupError
+        What a worker refuses.
+    """
+    with _client(workers, scheduler) as client:
+        run, waiting = uuid.uuid4().hex[:12], iter(parts)
+        under_way: dict[Any, int] = {}
+
+        def ask(count: int) -> None:
+            for part in islice(waiting, count):
+                key = f"softlookup-survey-{run}-{part}"
+                asked = client.submit(work, job, lines(part), key=key, pure=False)
+                under_way[asked] = part
+
+        ask(2 * max(len(_workers(client)), 1))
+        while under_way:
+            for one in _done(client, under_way):
+                part = under_way[one]
+                block = _result(client, one, job, part)
+                del under_way[one]
+                one.release()
+                yield part, block
+                ask(1)
+
+
+def _done(client: Any, under_way: dict[Any, int]) -> list[Any]:
+    """Return what is done, the first parts first."""
+    wait = needed("distributed").wait
+    asked = list(under_way)
+    found = _patiently(
+        client, lambda seconds: wait(asked, timeout=seconds, return_when="FIRST_COMPLETED")
+    )
+    return sorted(found.done, key=under_way.__getitem__)
+
+
+def _result(client: Any, future: Any, job: Job, part: int) -> Block:
+    """Return what a worker found, or say what became of it."""
+    try:
+        found: Block = _patiently(client, lambda seconds: future.result(timeout=seconds))
+    except needed("distributed").KilledWorker as error:
+        first = part * job.settings.lines + 1
+        raise BackendError(
+            "workers", f"must live to work out lines {first:,} ... "
+            f"{first + job.settings.lines - 1:,} (partition {part}); each that tried was killed, "
+            "as where memory ends. Give them more, or take fewer of them, and run the same again: "
+            "it goes on."
+        ) from error  # fmt: skip
+    except ModuleNotFoundError as error:
+        raise BackendError(
+            "workers", f"must have softlookup and what it needs installed; a worker has no "
+            f'{listed(str(error.name))}. pip install "softlookup[survey]" there.'
+        ) from error  # fmt: skip
+    return found
+
+
+def _patiently(client: Any, wait: Callable[[float], Any]) -> Any:
+    """Wait as long as any worker is there: what was lost with one is worked out by another."""
+    closed = needed("distributed.comm").CommClosedError
+    missing = 0
+    while True:
+        try:
+            return wait(_PATIENCE)
+        except TimeoutError:
+            missing = 0 if _workers(client) else missing + 1
+            if missing > 1:
+                raise BackendError(
+                    "workers", f"must be there to work; none was for {2 * _PATIENCE} seconds. "
+                    "Start some, and run the same again: it goes on."
+                ) from None  # fmt: skip
+        except (*_ENDED, closed) as error:
+            raise _gone(error) from error
+
+
+def _gone(error: BaseException) -> BackendError:
+    reason = " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
+    return BackendError(
+        "scheduler", f"must stay until the survey is done; it went away: {readable(reason)}. Start "
+        "it again, and run the same again: it goes on."
+    )  # fmt: skip
+
+
+def _workers(client: Any) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = client.nthreads()
+    except (OSError, *_ENDED) as error:
+        raise _gone(error) from error
+    return found
+
+
+@contextmanager
+def _client(workers: int, scheduler: str | None) -> Iterator[Any]:
+    """Give a client of the cluster that is there, or of one made of processes here."""
+    distributed = needed("distributed")
+    with ExitStack() as stack:
+        stack.enter_context(_quietly())
+        if scheduler is None:
+            cluster = distributed.LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",
+                scheduler_kwargs={"dashboard": False},
+                worker_dashboard_address="127.0.0.1:0",
+                silence_logs=logging.CRITICAL,
+                security=True if importlib.util.find_spec("cryptography") else None,
+                env=_ALONE,
+            )
+            stack.enter_context(cluster)
+            client = distributed.Client(cluster)
+        else:
+            client = _connected(distributed, scheduler)
+        stack.enter_context(client)
+        yield client
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Keep Dask's own notes off the terminal: what goes wrong is one sentence."""
+    there = [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]
+    logs = [logging.getLogger(name) for name in (*there, "asyncio")]
+    before = [log.level for log in logs]
+    for log in logs:
+        log.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for log, level in zip(logs, before, strict=True):
+            log.setLevel(level)
+
+
+def _connected(distributed: Any, scheduler: str) -> Any:
+    try:
+        client = distributed.Client(scheduler, timeout=_PATIENCE / 2)
+        client.wait_for_workers(1, timeout=_PATIENCE)
+    except TimeoutError as error:
+        raise BackendError(
+            "scheduler", f"must have a worker; {listed(scheduler)} had none for {_PATIENCE} "
+            "seconds. Start one with: dask worker ADDRESS."
+        ) from error  # fmt: skip
+    except (OSError, ValueError, TypeError, RuntimeError) as error:
+        reason = " ".join(str(error).split())[:200].rstrip(".")
+        raise BackendError(
+            "scheduler", f"must be the address of a Dask scheduler, e.g. tcp://10.0.0.1:8786; "
+            f"{listed(scheduler)} does not answer: {readable(reason)}. Check it."
+        ) from error  # fmt: skip
+    return client

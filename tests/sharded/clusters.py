@@ -1,0 +1,48 @@
+"""Real clusters of processes on this machine, and arrays whose chunks take their time."""
+
+import contextlib
+import os
+import time
+
+import dask
+import dask.array as da
+import numpy as np
+from distributed import Client, LocalCluster
+
+
+@contextlib.contextmanager
+def cluster(workers=2, config=None, **more):
+    """Yield a client of a cluster of processes with one thread each; it ends with the test."""
+    quiet = {"distributed.admin.large-graph-warning-threshold": "1GB", **(config or {})}
+    options = {"n_workers": workers, "threads_per_worker": 1, "processes": True,
+               "dashboard_address": None, "silence_logs": 50, **more}  # fmt: skip
+    with dask.config.set(quiet), LocalCluster(**options) as made, Client(made) as client:
+        yield client
+
+
+def drawn(block_info=None, seed=0, seconds=0.0):
+    """Return a chunk of random numbers that depend on its place alone, after some time."""
+    time.sleep(seconds)
+    place = block_info[None]
+    rng = np.random.default_rng([seed, *place["chunk-location"]])
+    return rng.standard_normal(place["chunk-shape"]).astype(np.float32)
+
+
+def random(shape, chunks, seed, seconds=0.0):
+    """Return a dask array of random numbers, made chunk by chunk."""
+    cut = da.core.normalize_chunks(chunks, shape, dtype=np.float32)
+    return da.map_blocks(drawn, chunks=cut, dtype=np.float32, seed=seed, seconds=seconds,
+                         meta=np.zeros((0,) * len(shape), np.float32))  # fmt: skip
+
+
+def pids(client):
+    """Return the process of each worker."""
+    return list(client.run(os.getpid).values())
+
+
+def wait_for(condition, seconds=30):
+    """Wait until a condition holds, or fail."""
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "waited in vain"
+        time.sleep(0.02)

@@ -1,0 +1,107 @@
+"""What goes wrong on a cluster: the result is right, or the error says which part is missing."""
+
+import concurrent.futures
+import os
+import resource
+import signal
+import time
+
+import dask
+import numpy as np
+import pytest
+from clusters import cluster, pids, random, wait_for
+from distributed import KilledWorker
+
+import softlookup as sl
+from agreement import assert_same_bits
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+EVERY = {"entropy": True, "top": 3, "received": True, "groups": np.arange(2048) % 3}
+
+
+def slow_look(seconds=0.15):
+    """A lookup of eight chunks of keys, each of which takes time to make."""
+    query = random((2, 96, 16), (1, 48, 16), 0)
+    key, value = (random((2, 2048, 16), (1, 512, 16), seed, seconds) for seed in (1, 2))
+    return sl.Lookup(query, key, value, causal=True, q_offset=1952)
+
+
+def answers(look):
+    """Return all that is asked of a lookup, as a list of dask arrays."""
+    found = look.inspect(**EVERY)
+    return [found.out, found.lse, found.entropy, found.received, found.groups, *found.top]
+
+
+def assert_right(found):
+    right = dask.compute(*answers(slow_look(0)), scheduler="synchronous")
+    for part, expected in zip(found, right, strict=True):
+        assert_same_bits(part, expected)
+
+
+def begun(client):
+    """Return whether a part of the lookup is there, and is not yet all."""
+    held = [key for keys in client.has_what().values() for key in keys]
+    return any("softlookup-part" in str(key) for key in held)
+
+
+def test_a_worker_that_is_killed_changes_nothing():
+    with cluster(2) as client:
+        futures = client.compute(answers(slow_look()))
+        wait_for(lambda: begun(client))
+        os.kill(pids(client)[0], signal.SIGKILL)
+        assert_right(client.gather(futures))
+
+
+def greedy(block, block_info=None):
+    """Take more memory than the worker may have, for one chunk."""
+    if block_info[0]["chunk-location"] == (0, 2, 0):
+        held = np.ones(2**27)  # 1 GiB
+        time.sleep(20)
+        return block + 0 * held[0].astype(np.float32)
+    return block
+
+
+@pytest.mark.slow
+def test_a_worker_that_runs_out_of_memory_is_told_of_with_its_part():
+    config = {"distributed.scheduler.allowed-failures": 0}
+    with cluster(1, config, memory_limit="600MiB") as client:
+        key = random((1, 2048, 16), (1, 512, 16), 1)
+        key = key.map_blocks(greedy, dtype=np.float32, name="greedy-key")
+        look = sl.Lookup(random((1, 8, 16), (1, 8, 16), 0), key, key)
+        future = client.compute(look.attend())
+        with pytest.raises(KilledWorker, match=r"'(greedy-key|softlookup-part-\w+)', 0, "):
+            future.result(timeout=90)
+
+
+@pytest.mark.slow
+def test_after_a_restart_of_the_scheduler_the_same_lookup_is_computed_again():
+    with cluster(2) as client:
+        look = slow_look()
+        futures = client.compute(answers(look))
+        wait_for(lambda: begun(client))
+        client.restart()
+        with pytest.raises(concurrent.futures.CancelledError):
+            client.gather(futures)
+        assert_right(dask.compute(*answers(look)))
+
+
+def no_more_files():
+    """Let every file end after a few bytes, as on a full disk."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (64, resource.RLIM_INFINITY))
+
+
+@pytest.mark.slow
+def test_a_full_disk_keeps_what_would_be_spilled_in_memory():
+    config = {"distributed.worker.memory.target": 1e-6, "distributed.worker.memory.spill": False,
+              "distributed.worker.memory.pause": False}  # fmt: skip
+    with cluster(2, config, memory_limit="2GiB") as client:
+        client.run(no_more_files)
+        assert_right(client.gather(client.compute(answers(slow_look(0)))))
+
+
+@pytest.mark.slow
+def test_two_workers_give_the_bits_of_one():
+    for workers in (1, 3):
+        with cluster(workers) as client:
+            assert_right(client.gather(client.compute(answers(slow_look(0)))))

@@ -1,0 +1,110 @@
+"""Arrays in files as dask arrays, and files that are damaged."""
+
+import dask
+import ml_dtypes
+import numpy as np
+import pytest
+import safetensors.numpy
+
+import softlookup as sl
+from agreement import assert_same_bits
+from softlookup.backends import cpu
+from softlookup.errors import FileError
+from softlookup.integrations.dask import open_array
+
+zarr = pytest.importorskip("zarr")
+
+
+@pytest.fixture(autouse=True)
+def _here():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+@pytest.fixture
+def arrays():
+    rng = np.random.default_rng(3)
+    return {name: rng.standard_normal((2, 5000, 8)).astype(np.float32) for name in ("key", "value")}
+
+
+def written(folder, kind, arrays):
+    """Write both arrays in one kind of file; return what opens each."""
+    if kind == "npy":
+        for name, array in arrays.items():
+            np.save(folder / f"{name}.npy", array)
+        return {name: (folder / f"{name}.npy",) for name in arrays}
+    if kind == "safetensors":
+        safetensors.numpy.save_file(arrays, folder / "all.safetensors")
+        return {name: (folder / "all.safetensors", name) for name in arrays}
+    for name, array in arrays.items():
+        zarr.create_array(str(folder / f"{name}.zarr"), data=array, chunks=(1, 1024, 8))
+    return {name: (folder / f"{name}.zarr",) for name in arrays}
+
+
+@pytest.mark.parametrize("kind", ["npy", "safetensors", "zarr"])
+def test_a_lookup_of_files(tmp_path, arrays, kind):
+    files = written(tmp_path, kind, arrays)
+    chunks = {} if kind == "zarr" else {"chunks": (1, 1024, 8)}
+    key, value = (open_array(*files[name], **chunks) for name in arrays)
+    assert key.chunks == ((1, 1), (1024,) * 4 + (904,), (8,))
+    query = dask.array.from_array(arrays["key"][:, :70], chunks=(1, 32, 8))
+    out = sl.attend(query, key, value, causal=True, q_offset=4000).compute()
+    whole = sl.attend(arrays["key"][:, :70], *arrays.values(), causal=True, q_offset=4000)
+    np.testing.assert_allclose(out, whole, atol=1e-6)
+    if cpu.missing() is None:
+        by_chunk = (each.rechunk((1, 4096, 8)) for each in (key, value))
+        assert_same_bits(sl.attend(query, *by_chunk, causal=True, q_offset=4000).compute(), whole)
+
+
+def test_default_chunks_hold_65536_along_the_length(tmp_path):
+    np.save(tmp_path / "k.npy", np.zeros((3, 70000, 2), np.float16))
+    assert open_array(tmp_path / "k.npy").chunks == ((1, 1, 1), (65536, 4464), (2,))
+    mask = np.zeros(9, bool)
+    np.save(tmp_path / "m.npy", mask)
+    assert_same_bits(open_array(tmp_path / "m.npy").compute(), mask)
+
+
+def test_bfloat16_of_safetensors(tmp_path):
+    numbers = np.arange(24).reshape(2, 3, 4).astype(ml_dtypes.bfloat16)
+    safetensors.numpy.save_file({"k": numbers}, tmp_path / "k.safetensors")
+    assert_same_bits(open_array(tmp_path / "k.safetensors", "k").compute(), numbers)
+
+
+def test_a_file_that_changed_has_other_tasks(tmp_path):
+    np.save(tmp_path / "k.npy", np.zeros((30, 2)))
+    first = open_array(tmp_path / "k.npy").name
+    assert open_array(tmp_path / "k.npy").name == first
+    assert open_array(tmp_path / "k.npy", chunks=(7, 2)).name != first
+    np.save(tmp_path / "k.npy", np.ones((30, 2)))
+    assert open_array(tmp_path / "k.npy").name != first
+
+
+def test_a_damaged_chunk_is_named(tmp_path, arrays):
+    files = written(tmp_path, "zarr", arrays)
+    key, value = (open_array(*files[name]) for name in arrays)
+    damaged = next((tmp_path / "value.zarr" / "c" / "1" / "3").iterdir())
+    damaged.write_bytes(damaged.read_bytes()[:50])
+    query = dask.array.from_array(arrays["key"][:, :9], chunks=(1, 9, 8))
+    with pytest.raises(FileError, match=r"value\.zarr: chunk \(1, 3, 0\) cannot be read"):
+        sl.attend(query, key, value).compute()
+
+
+@pytest.mark.parametrize("kind", ["npy", "safetensors"])
+def test_a_file_that_is_cut_off_later_is_named(tmp_path, arrays, kind):
+    files = written(tmp_path, kind, arrays)
+    key, value = (open_array(*files[name], chunks=(1, 1024, 8)) for name in arrays)
+    file = files["value"][0]
+    file.write_bytes(file.read_bytes()[:200_000])
+    with pytest.raises(FileError, match=rf"{file.name}: chunk \(\d, \d, 0\).* cannot be read"):
+        sl.attend(key[:, :9], key.rechunk(-1)[:, :1], value[:, :1]).compute()
+
+
+def test_what_cannot_be_opened(tmp_path, arrays):
+    (tmp_path / "bad.npy").write_bytes(b"nothing")
+    np.save(tmp_path / "pickled.npy", np.array([{}], dtype=object), allow_pickle=True)
+    for name in ("none.npy", "bad.npy", "pickled.npy", "none.safetensors", "none.zarr"):
+        with pytest.raises(FileError, match=f"{name}: must be an array that can be read"):
+            open_array(tmp_path / name)
+    files = written(tmp_path, "safetensors", arrays)
+    with pytest.raises(FileError, match=r"holds no tensor 'keys'; it has key, value"):
+        open_array(files["key"][0], "keys")

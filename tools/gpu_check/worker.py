@@ -1,0 +1,39 @@
+"""One process that runs parts one after the other and prints what it finds, a line of JSON each."""
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from gpu_check.parts import PARTS
+from gpu_check.session import Session, brief
+
+LOST = 3  # the exit status where the device can no longer be used by this process
+
+
+def work(
+    names: Sequence[str], seed: int, *, dry: bool, warming: bool, share: tuple[int, int]
+) -> None:
+    """Run the parts of these names."""
+    session = Session(seed, dry=dry, warming=warming, share=share, say=say)
+    for part in PARTS:
+        if part.name not in names:
+            continue
+        say({"kind": "begin", "part": part.name})
+        session.begin(part.name)
+        try:
+            part.run(session)
+        except Exception as error:  # noqa: BLE001 (whatever it is, the next part can still run)
+            say({"kind": "broken", "part": part.name, "words": brief(error)})
+            if "CUDA error" in str(error):
+                sys.exit(LOST)
+        say({"kind": "end", "part": part.name})
+
+
+def say(found: dict[str, Any]) -> None:
+    """Print one finding for the process that started this one."""
+    print(json.dumps(found), flush=True)
+
+
+if __name__ == "__main__":
+    work(**json.loads(sys.argv[1]))

@@ -1,0 +1,285 @@
+// The heads of a survey as a table: a number, and its distribution over the texts.
+import { h } from "./dom.js";
+import { rounded } from "./numbers.js";
+import { readable } from "./readable.js";
+import {
+  BY_HEAD,
+  layerName,
+  layerOf,
+  MOST_ROWS,
+  numberOf,
+  orderOf,
+  POINTS,
+  wordsOf,
+} from "./survey_data.js";
+import { count, large, spread } from "./survey_spread.js";
+
+/** @typedef {import("./survey_data.js").Survey} Survey */
+/** @typedef {import("./survey_data.js").SurveyState} SurveyState */
+
+/** @param {Survey} survey @param {SurveyState} state @returns {Node[]} */
+export function surveyView(survey, state) {
+  return [top(survey), notice(state), main(survey, state), keysFooter()];
+}
+
+/** @param {Survey} survey */
+function top({ json }) {
+  return h(
+    "header",
+    { "data-key": "header" },
+    h("h1", { class: "mark" }, "softlookup"),
+    h(
+      "span",
+      { class: "title own", title: readable(json.title) },
+      h("bdi", {}, readable(json.title)),
+    ),
+    h(
+      "span",
+      { class: "acts" },
+      h("button", { type: "button", "data-act": "save", title: "for a spreadsheet" }, "save CSV"),
+    ),
+  );
+}
+
+/** @param {SurveyState} state */
+const notice = (state) =>
+  h("p", { class: "notice", role: "status", "data-key": "notice" }, state.notice);
+
+/** @param {Survey} survey @param {SurveyState} state */
+function main(survey, state) {
+  const order = orderOf(survey, state);
+  const rows = state.all ? order : order.slice(0, MOST_ROWS);
+  return h(
+    "main",
+    { "data-key": "survey", class: "heads table-view survey" },
+    h(
+      "section",
+      { class: "table-part", "aria-labelledby": "table-title" },
+      h(
+        "div",
+        { class: "titled" },
+        h("h2", { id: "table-title" }, titleOf(survey, state, order.length)),
+        tools(survey, state),
+      ),
+      state_(survey),
+      h(
+        "div",
+        { class: "table-scroll panel", "data-key": "rows" },
+        h(
+          "table",
+          { class: "heads-table", "aria-labelledby": "table-title" },
+          h("thead", {}, headRow(survey, state)),
+          h("tbody", {}, rows.flatMap((at) => bodyRows(survey, state, at, stopOf(rows, state)))),
+        ),
+      ),
+      rows.length < order.length &&
+        h(
+          "p",
+          { "data-key": "more" },
+          h(
+            "button",
+            { type: "button", class: "plain", "data-act": "all" },
+            `show all ${count(order.length)} heads`,
+          ),
+        ),
+      h(
+        "p",
+        { class: "quiet table-note" },
+        "Below each number: how many texts have how much, from 0 to the end of the scale, and the " +
+          "line from the smallest to the largest with a box between the quartiles.",
+      ),
+    ),
+  );
+}
+
+/** The row that Tab reaches.  @param {number[]} rows @param {SurveyState} state */
+const stopOf = (rows, { at }) => (rows.includes(at) ? at : (rows[0] ?? -1));
+
+/** @param {Survey} survey @param {SurveyState} state @param {number} shown */
+function titleOf({ json }, { of }, shown) {
+  const heads = `${count(shown)} head${shown === 1 ? "" : "s"}`;
+  const layer = json.heads.find((head) => layerOf(head) === of);
+  const what = of && layer ? `${heads} of ${readable(layerName(layer))}` : `All ${heads}`;
+  return `${what} over ${count(json.texts)} text${json.texts === 1 ? "" : "s"}`;
+}
+
+/** What is not in the numbers.  @param {Survey} survey */
+function state_({ json }) {
+  const { skipped, lines, whole, skipped_lines: some } = json;
+  const said = whole ? "" : "The survey is not whole yet: run it again, and it goes on. ";
+  if (!skipped) return h("p", { class: "quiet", "data-key": "lines" }, said);
+  const words = `${count(skipped)} of ${count(lines)} lines ${skipped === 1 ? "was" : "were"} skipped`;
+  return h(
+    "details",
+    { class: "skipped quiet", "data-key": "lines" },
+    h("summary", {}, `${said}${words}`),
+    h(
+      "ul",
+      {},
+      some.map(([line, why]) => h("li", {}, `line ${count(line)}: `, h("bdi", {}, readable(why)))),
+      skipped > some.length && h("li", {}, `and ${count(skipped - some.length)} more`),
+    ),
+  );
+}
+
+/** @param {Survey} survey @param {SurveyState} state */
+function tools({ json }, state) {
+  const layers = [...new Map(json.heads.map((head) => [layerOf(head), layerName(head)]))];
+  return h(
+    "div",
+    { class: "switches table-tools" },
+    choice("number", "point", Object.entries(POINTS), state.point),
+    layers.length > 1 &&
+      choice("layer", "of", [["", "all"], ...layers.map(([id, name]) => [id, readable(name)])], state.of),
+  );
+}
+
+/**
+ * @param {string} word
+ * @param {string} name
+ * @param {string[][]} options
+ * @param {string} chosen
+ */
+function choice(word, name, options, chosen) {
+  return h(
+    "label",
+    { class: "compare" },
+    `${word} `,
+    h(
+      "select",
+      { "data-choose": name },
+      options.map(([value, text]) => h("option", { value, selected: value === chosen }, text)),
+    ),
+  );
+}
+
+/** @param {Survey} survey @param {SurveyState} state */
+function headRow({ json }, state) {
+  const order = { id: BY_HEAD, word: "head", unit: "", means: "the order of the model" };
+  const columns = json.measures.map((id) => ({ id, ...wordsOf(id) }));
+  return h(
+    "tr",
+    {},
+    [order, ...columns].map((column) => heading(column, state)),
+    h(
+      "th",
+      { scope: "col", class: "key-cell", "data-key": "key" },
+      "key read most, in how many texts",
+    ),
+  );
+}
+
+/**
+ * A heading, which sorts.
+ * @param {{id: string, word: string, unit: string, means: string}} column
+ * @param {SurveyState} state
+ */
+function heading({ id, word, unit, means }, { by, down }) {
+  const way = by !== id ? "" : down ? " ▼" : " ▲";
+  return h(
+    "th",
+    {
+      scope: "col",
+      "data-key": id,
+      class: id === BY_HEAD ? "name" : "",
+      "aria-sort": by === id ? (down ? "descending" : "ascending") : null,
+    },
+    h(
+      "button",
+      { type: "button", "data-act": "sort", "data-arg": id, title: means },
+      h(
+        "span",
+        {},
+        word,
+        " ",
+        h(
+          "span",
+          { class: "whole" },
+          unit && h("small", {}, unit),
+          h("i", { class: "way", "aria-hidden": "true" }, way),
+        ),
+      ),
+    ),
+  );
+}
+
+/** @param {Survey} survey @param {SurveyState} state @param {number} at @param {number} stop */
+function bodyRows(survey, state, at, stop) {
+  const { heads, measures, keys, texts } = survey.json;
+  const open = state.open === at;
+  const [word, times] = keys[at];
+  const row = h(
+    "tr",
+    { "data-key": `head ${at}` },
+    h(
+      "th",
+      { scope: "row", class: "name" },
+      h(
+        "button",
+        {
+          type: "button",
+          class: "row-open",
+          "data-act": "open",
+          "data-arg": at,
+          tabindex: at === stop ? 0 : -1,
+          "aria-expanded": String(open),
+        },
+        h(
+          "span",
+          { class: "words" },
+          h("bdi", {}, readable(layerName(heads[at]))),
+          h("b", {}, `head ${heads[at].head}`),
+        ),
+      ),
+    ),
+    measures.map((_, m) => cell(survey, state.point, m, at)),
+    h(
+      "td",
+      { class: "key-cell" },
+      times > 0 && [
+        h("bdi", { class: "token" }, readable(word)),
+        h("small", { class: "quiet" }, ` ${share(times / texts)}`),
+      ],
+    ),
+  );
+  row.setAttribute("data-as", `${state.point} ${at === stop} ${open}`); // the numbers never change
+  return open ? [row, large(survey, at)] : [row];
+}
+
+const PERCENT = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 0 });
+const share = (/** @type {number} */ part) => PERCENT.format(part);
+
+/** @param {Survey} survey @param {string} point @param {number} m @param {number} at */
+function cell(survey, point, m, at) {
+  const number = numberOf(survey, m, at, point);
+  if (Number.isNaN(number))
+    return h("td", { class: "quiet", title: "no text has any" }, "–");
+  return h(
+    "td",
+    { class: "spread-cell", title: sentence(survey, m, at) },
+    h("span", { class: "number" }, rounded(number)),
+    spread(survey, m, at),
+  );
+}
+
+/** All points in words.  @param {Survey} survey @param {number} m @param {number} at */
+function sentence(survey, m, at) {
+  const of = (/** @type {string} */ point) => rounded(numberOf(survey, m, at, point));
+  const texts = count(numberOf(survey, m, at, "count"));
+  return (
+    `${wordsOf(survey.json.measures[m]).word} in ${texts} texts: median ${of("median")}, quartiles ` +
+    `${of("quarter")} and ${of("three_quarters")}, from ${of("least")} to ${of("most")}, mean ${of("mean")}`
+  );
+}
+
+function keysFooter() {
+  const one = (/** @type {string[]} */ keys, /** @type {string} */ words) =>
+    h("span", {}, keys.flatMap((key) => [h("kbd", {}, key), " "]), words);
+  return h(
+    "footer",
+    { "data-key": "footer" },
+    one(["↑", "↓"], "among the heads (Home, End)"),
+    one(["Enter"], "its distributions, large; on a heading: sort"),
+    one(["Escape"], "close"),
+  );
+}

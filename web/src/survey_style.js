@@ -1,0 +1,30 @@
+// How the table of a survey looks: distributions in its cells, and large.
+
+export const SURVEY_CSS = `
+.survey .heads-table .spread-cell { min-width: 118px; padding-top: 6px; padding-bottom: 6px; }
+.survey .row-open { min-width: 96px; padding: 6px 0; } .survey .heads-table thead .name button { padding-left: 8px; }
+.survey .row-open b::after { content: "▸"; display: inline-block; margin-left: 8px; color: var(--soft); font-size: 11px; }
+.survey .row-open[aria-expanded=true] b::after { content: "▾"; }
+.spread { display: block; position: relative; height: 30px; margin-top: 2px; border-bottom: 1px solid var(--line); }
+.spread i { position: absolute; display: block; }
+.histogram { inset: 0 0 9px; background: color-mix(in srgb, var(--focus) 62%, var(--panel)); clip-path: var(--shape); }
+.whisker { bottom: 3px; height: 1px; left: var(--least); width: calc(var(--most) - var(--least)); background: var(--edge); }
+.quartiles { bottom: 1px; height: 5px; left: var(--quarter); width: max(2px, calc(var(--three) - var(--quarter))); background: var(--edge); border-radius: 1px; }
+.middle { bottom: 0; height: 7px; width: 2px; left: calc(var(--median) - 1px); background: var(--ink); }
+.key-cell { text-align: left !important; } .survey thead .key-cell { padding: 8px 10px !important; white-space: normal !important; min-width: 132px; line-height: 1.25; }
+.key-cell .token { display: inline-block; max-width: 11em; overflow: hidden; text-overflow: ellipsis; vertical-align: bottom; unicode-bidi: isolate; }
+.skipped summary { width: max-content; max-width: 100%; } .skipped ul { margin: 6px 0 0; padding-left: 22px; max-height: 12em; overflow: auto; }
+.heads-table .large > td { text-align: left; white-space: normal; background: var(--faint); padding: 14px 16px 18px; }
+.figures-row { display: flex; flex-wrap: wrap; gap: 18px 30px; position: sticky; left: 16px; max-width: min(1180px, calc(100vw - 100px)); }
+.figures-row figure { margin: 0; } .figures-row figcaption { font-weight: 600; margin-bottom: 4px; }
+.spread-large { width: 196px; } .spread-large .spread { height: 84px; } .spread-large .histogram { inset: 0 0 12px; }
+.spread-large .ends { display: flex; justify-content: space-between; font-size: 12px; }
+.spread-large dl { display: grid; grid-template-columns: 1fr auto; gap: 1px 10px; font-size: 13px; margin-top: 6px; }
+.spread-large dt { color: var(--soft); } .spread-large dd { text-align: right; }
+.bars table { border-collapse: collapse; font-size: 13px; } .heads-table .bars th, .heads-table .bars td { padding: 1px 6px; border: 0; }
+.heads-table .bars th { color: var(--soft); } .heads-table .bars .weight { min-width: 120px; padding-bottom: 6px; } .heads-table .bars .weight::before { bottom: 2px; }
+@media (max-width: 599px) { .survey .heads-table .spread-cell { min-width: 96px; } .figures-row { max-width: calc(100vw - 64px); } }
+@media (forced-colors: active) {
+  .spread i { forced-color-adjust: none; } .histogram, .whisker, .quartiles { background: GrayText; } .middle { background: CanvasText; }
+}
+`;
