@@ -50,7 +50,11 @@ def noise(length: int, seed: int) -> Any:
 def computed_on(workers: int, length: int, rounds: int) -> float:
     """Return the median seconds of a lookup on so many workers of one thread each."""
     cluster = LocalCluster(
-        n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=workers,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address="127.0.0.1:0",  # of None Dask makes its own port, which may be taken
+        scheduler_kwargs={"dashboard": False},
     )
     with cluster, Client(cluster) as client:
         arrays = client.persist([noise(length, seed) for seed in range(3)])

@@ -96,16 +96,26 @@ def beside(array: Any, other: Any, argument: str) -> Any:
 
 def not_beside(argument: str, here: str, there: str) -> DtypeError:
     """Return the error for an array that lies elsewhere than the query."""
-    advice = (
-        f"Pass {argument}.cpu()." if there == MEMORY and here != DASK
-        else f"Pass {argument}.compute()." if there == MEMORY
-        else "Make it a dask array, too." if there == DASK
-        else f"Pass {argument}.to(query.device)."
-    )  # fmt: skip
     return DtypeError(
         argument,
-        f"must lie where the query lies, {_named(there)}; got one {_named(here)}. {advice}",
+        f"must lie where the query lies, {_named(there)}; got one {_named(here)}. "
+        f"{_brought(argument, here, there)}",
     )
+
+
+def _brought(argument: str, here: str, there: str) -> str:
+    """Return how both come to one place; no keys or values in chunks are called into memory."""
+    if there == DASK:
+        source = argument if here == MEMORY else f"{argument}.cpu().numpy()"
+        return f"Pass dask.array.from_array({source})."
+    if here == DASK and argument in ("key", "value"):
+        query = "query" if there == MEMORY else "query.cpu().numpy()"
+        return f"Make the query a dask array, too: dask.array.from_array({query})."
+    if here == DASK:
+        return f"Pass {argument}.compute()."
+    if here == MEMORY:  # an ndarray or a tensor
+        return f"Pass torch.as_tensor({argument}, device=query.device)."
+    return f"Pass {argument}.cpu()." if there == MEMORY else f"Pass {argument}.to(query.device)."
 
 
 def _named(place: str) -> str:

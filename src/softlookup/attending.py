@@ -83,20 +83,23 @@ def attend(
         if is_compiling():  # here, not in a function: torch.compile has to see it
             verb = sys.modules["torch"].compiler.disable(verb)
         return verb(query, key, value, options, name)
-    return answer(build_problem(query, key, value, **options), name, None)
+    return answer(build_problem(query, key, value, **options), name, None, alone=True)
 
 
 def _attend_tensors(query: Any, key: Any, value: Any, options: dict[str, Any], name: str) -> Array:
     given = Tensors(query, key, value, *(options[each] for each in Tensors._fields[3:]))
     plain = given.detached()
     options |= {each: getattr(plain, each) for each in Tensors._fields[3:]}
-    return answer(build_problem(*plain[:3], **options), name, given)
+    return answer(build_problem(*plain[:3], **options), name, given, alone=True)
 
 
-def answer(problem: Problem, name: str, tensors: Tensors | None) -> Array:
-    """Return the answer alone, by the backend of this name; a tensor where tensors were given."""
+def answer(problem: Problem, name: str, tensors: Tensors | None, *, alone: bool = False) -> Array:
+    """Return the answer, by the backend of this name; a tensor where tensors were given.
+
+    `alone`: nothing else will be asked of this lookup.
+    """
     problem.need_value()
-    backend = registry.choose(problem, NO_FACTS, name)
+    backend = registry.choose(problem, NO_FACTS, name, alone=alone)
     if tensors is None:
         return problem.restore(backend.forward(problem, NO_FACTS).out)
     from softlookup import autograd  # noqa: PLC0415 (whoever holds a tensor has torch)

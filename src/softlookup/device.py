@@ -41,6 +41,29 @@ def torch_dtype(dtype: np.dtype[Any]) -> Any:
     return getattr(sys.modules["torch"], dtype.name)
 
 
+def works_apart(device: Any) -> bool:
+    """Return whether a torch device works through what it is given by itself."""
+    return bool(device.type == "cuda")
+
+
+def send(array: NDArray[Any], device: Any) -> Any:
+    """Return an array of memory as a tensor on a torch device; what works there is not waited for.
+
+    It goes through pinned memory: a copy from any other would wait until the device has come to it.
+    """
+    torch: Any = sys.modules["torch"]
+    array = np.asarray(array, order="C")
+    if not array.flags.writeable:  # torch would warn of it
+        array = array.copy()
+    if array.dtype == ml_dtypes.bfloat16:
+        tensor = torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+    else:
+        tensor = torch.from_numpy(array)
+    if not works_apart(device):
+        return tensor.to(device, copy=True)
+    return tensor.pin_memory().to(device, non_blocking=True)
+
+
 class DeviceArray:
     """A torch tensor on a GPU, seen as an array; slices share its memory.
 
@@ -101,7 +124,7 @@ class DeviceArray:
         """
         torch: Any = sys.modules["torch"]
         tensor = self.tensor
-        if tensor.device.type != "cuda":
+        if not works_apart(tensor.device):
             return self.in_memory
         with torch.cuda.device(tensor.device):
             room = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
@@ -118,15 +141,7 @@ class DeviceArray:
 
     def beside(self, array: NDArray[Any]) -> "DeviceArray":
         """Return an array of the machine's memory, sent to this one's device."""
-        torch: Any = sys.modules["torch"]
-        array = np.ascontiguousarray(array)
-        if not array.flags.writeable:  # torch would warn of it
-            array = array.copy()
-        if array.dtype == ml_dtypes.bfloat16:
-            sent = torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
-        else:
-            sent = torch.from_numpy(array)
-        return DeviceArray(sent.to(self.tensor.device, non_blocking=True))
+        return DeviceArray(send(array, self.tensor.device))
 
     def without_repeats(self) -> "DeviceArray":
         """Return it with every axis that only repeats (stride 0) cut to size 1."""
@@ -145,11 +160,10 @@ class DeviceArray:
 
     def __getitem__(self, at: Any) -> "DeviceArray":
         picks = at if isinstance(at, tuple) else (at,)
-        torch: Any = sys.modules["torch"]
         return DeviceArray(
             self.tensor[
                 tuple(
-                    torch.from_numpy(pick).to(self.tensor.device)
+                    send(pick, self.tensor.device)
                     if isinstance(pick, np.ndarray)
                     else int(pick)
                     if isinstance(pick, np.integer)

@@ -185,7 +185,7 @@ def _check_labels(groups: Any, problem: Problem) -> IntArray:
     shape, meaning = (each, "one label for each key of the batch,")
     if array.ndim <= 1 or not problem.batch_shape:
         shape, meaning = ((kv_len,), "one label for each key,")
-    labels = as_integers(groups, "groups", shape, meaning)
+    labels = as_integers(array, "groups", shape, meaning)
     if labels.size and labels.max() >= MOST_GROUPS:
         raise OptionError(
             "groups",

@@ -199,7 +199,8 @@ class Lookup:
         Returns
         -------
         Inspection
-            `out` is bit for bit that of `attend`, whatever is asked.
+            `out` is bit for bit that of `attend` by the same backend, whatever is asked. On a GPU
+            ``"auto"`` may leave an answer alone to another one: `Inspection.backend` is its name.
 
         Raises
         ------

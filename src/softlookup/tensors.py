@@ -48,6 +48,7 @@ def view(tensor: Any, argument: str) -> Any:
     plain = tensor.detach().resolve_conj().resolve_neg()
     try:
         if on_device and plain.layout == torch.strided:
+            plain.untyped_storage()  # inside a transform of torch.func there is none
             return DeviceArray(plain)
         if plain.dtype == torch.bfloat16:
             return plain.view(torch.int16).numpy().view(ml_dtypes.bfloat16)

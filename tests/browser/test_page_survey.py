@@ -54,6 +54,14 @@ def order(page):
     return list(names)
 
 
+def inside(page, selector):
+    """Return whether something is seen whole in the panel of the rows, below its headings."""
+    panel, head, box = (page.page.locator(one).bounding_box()
+                        for one in (".table-scroll", "thead", selector))  # fmt: skip
+    floor = panel["y"] + panel["height"]
+    return box["y"] >= head["y"] + head["height"] - 1 and box["y"] + box["height"] <= floor + 1
+
+
 def by(found, measure, point="median", *, down=True):
     numbers = found.points[MEASURES.index(measure), :, POINTS.index(point)]
     return np.argsort(-numbers if down else numbers, kind="stable").tolist()
@@ -115,6 +123,56 @@ def test_keys_lead_through_the_rows_and_open_one(open_survey_page):
     page.press("Escape")
     assert figures.count() == 0
     assert page.focused() == ["button", str(at)]
+
+
+def test_an_address_leads_to_its_row_and_enter_shows_the_numbers(open_survey_page):
+    page, found = open_survey_page(layers=8, heads=6, hash="by=previous&open=31")
+    assert by(found, "previous").index(31) > 12
+    assert inside(page, "tr:has(.row-open[data-arg='31'])")
+    page.press("Escape")
+    seen = [at for at in order(page) if inside(page, f"tr:has(.row-open[data-arg='{at}'])")]
+    page.page.focus(f".row-open[data-arg='{seen[-1]}']")
+    page.press("Enter")
+    assert page.hash()["open"] == str(seen[-1])
+    assert inside(page, ".large")
+    page.page.evaluate("location.hash = 'open=47'")
+    page.page.wait_for_selector(".row-open[data-arg='47'][aria-expanded=true]")
+    assert inside(page, "tr:has(.row-open[data-arg='47'])")
+
+
+def test_from_a_heading_down_leads_into_the_rows(open_survey_page):
+    page, found = open_survey_page()
+    page.page.focus("thead button[data-arg=entropy]")
+    page.press("Enter")
+    rows = by(found, "entropy")
+    assert order(page) == rows
+    page.press("ArrowDown")
+    assert page.focused() == ["button", str(rows[0])]
+    page.press("ArrowDown")
+    assert page.focused() == ["button", str(rows[1])]
+    assert "on a heading: into them" in page.text("footer")
+
+
+def test_a_heading_has_the_scale_and_the_texts_that_have_the_number(open_survey_page):
+    page, found = open_survey_page()
+    scales = [text.split() for text in page.all("thead .scale")]
+    ends = [["0", f"{end:.3f}"] for end in found.tops]
+    assert scales == [[], *ends, []]
+    texts = found.points[:, 0, POINTS.index("count")].astype(int)
+    assert texts.tolist() == [11, 11, 11, 8, 8]
+    assert page.all("thead .which") == ["8 of 11 texts"] * 2
+    scale, cell = (page.page.locator(f"{one} >> nth=0").bounding_box()
+                   for one in ("thead .scale:not(:empty) >> nth=0 >> span", ".spread"))  # fmt: skip
+    assert abs(scale["x"] - cell["x"]) < 2
+
+
+def test_where_there_is_no_head_it_says_what_to_do(open_survey_page):
+    page, _ = open_survey_page(texts=2, skipped=[(1, "bad"), (2, "worse")])
+    assert page.text("#table-title") == "No heads yet"
+    assert page.count("table") == 0
+    assert page.all(".skipped li") == ["line 1: bad", "line 2: worse"]
+    assert page.count("[data-act=save], kbd") == 0
+    assert page.text("main").endswith("or name the field that has the text (--field).")
 
 
 def test_tokens_and_reasons_are_texts_of_strangers(open_survey_page):

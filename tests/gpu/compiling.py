@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
-TARGETS = {"sm_80": 80, "sm_90a": 90, "sm_100a": 100}
+TARGETS = {"sm_80": 80, "sm_89": 89, "sm_90a": 90, "sm_100a": 100, "sm_120": 120}
 
 
 class Compiled(NamedTuple):

@@ -261,6 +261,13 @@ def test_the_main_kernels_spill_nothing(target, dim, causal):
     assert all(kernel.count(MATRICES[target]) for kernel in (calm_keys, calm_rows, *careful))
 
 
+@pytest.mark.parametrize("kernel", ["keys", "rows"])
+@pytest.mark.parametrize("capability", [120, 121])
+def test_a_gpu_with_little_shared_memory_has_small_tiles(kernel, capability):
+    assert backward._tile(kernel, 128, capability) == backward._tile(kernel, 128, 89)
+    assert backward._tile(kernel, 128, 90) != backward._tile(kernel, 128, 89)
+
+
 OTHERS = {
     "everything": {"causal": True, "window": (100, 3), "mask": (1, 1, 17, 33), "softcap": 3.0,
                    "bias": (4, 17, 33), "sinks": True, "lens": [9, 33], "dtype": "float16"},
@@ -268,11 +275,16 @@ OTHERS = {
     "a bias of rows": {"bias": (17, 1), "dtype": "float32", "head_dim": 64},
     "one of everything": {"batch": 1, "heads": 1, "kv_heads": 1, "q_len": 1, "kv_len": 1,
                           "head_dim": 1, "value_dim": 1, "bias": (1, 1), "sinks": True},
+    "a mask and a bias of pairs, 128 dims": {
+        "head_dim": 128, "value_dim": 128, "q_len": 1024, "kv_len": 1024,
+        "mask": (1, 1, 1024, 1024), "bias": (1024, 1024),
+    },
     "the widest": {"head_dim": 256, "value_dim": 256, **FAR},
     "the widest in float32": {"head_dim": 256, "value_dim": 256, "dtype": "float32"},
 }  # fmt: skip
 TARGETS = dict.fromkeys(OTHERS, ("sm_90a",)) | {
     "everything": ("sm_80",),
+    "a mask and a bias of pairs, 128 dims": ("sm_80",),
     "the widest": ("sm_80", "sm_90a"),
     "the widest in float32": ("sm_80",),
 }

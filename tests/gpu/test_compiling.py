@@ -53,7 +53,7 @@ def call_wrong():
     wrong[(1,)](torch.empty(4))
 
 
-@pytest.mark.parametrize("target", list(compiling.TARGETS))
+@pytest.mark.parametrize("target", ["sm_80", "sm_90a", "sm_100a"])
 def test_every_launch_is_compiled_for_the_target(target):
     kernels = compiling.launches("test_compiling:call_double", target, block=256)
     assert [kernel.name for kernel in kernels] == ["double", "double"]

@@ -13,7 +13,6 @@ from softlookup.backends import cuda_hopper
 from softlookup.backends.triton import hopper, machine, records
 from softlookup.backends.triton.matrices import Matrix, as_matrix, matrix_of
 from softlookup.errors import BackendError
-from softlookup.facts import NO_FACTS, Facts
 
 KIND = Kind(causal=True, batch=2, heads=(2, 2))
 SMALL = Kind(q_len=128, heads=(1, 1))  # the kernels beside it are interpreted, which is slow
@@ -90,11 +89,19 @@ def test_it_refuses_values_of_another_width_none_and_rows_out_of_step(emulated):
             lookup((query, wrong, value)).attend()
 
 
+def test_it_refuses_the_best_of_more_keys_than_it_can_number(emulated, monkeypatch):
+    monkeypatch.setattr(cuda_hopper, "_MOST_KEYS", 128)
+    look = lookup(KIND.tensors(), causal=True)
+    with pytest.raises(BackendError, match="the best keys of up to 128; here are 256"):
+        look.inspect(top=1)
+    assert look.attend().isfinite().all()
+
+
 def test_auto_takes_it_only_where_a_record_shows_it_faster(monkeypatch):
     assert records.RECORDS == ()
     problem = lookup(KIND.tensors(), causal=True).problem
     monkeypatch.setattr(cuda_hopper, "_capability", lambda problem: (9, 0))
-    assert not cuda_hopper.offers(problem, NO_FACTS)
+    assert not cuda_hopper.offers(problem, alone=True)
     record = records.Record((9, 0), 64, True, False, 256, 512, 1.1, "nowhere.json")
     for known, offered in (
         (record, True),
@@ -107,9 +114,9 @@ def test_auto_takes_it_only_where_a_record_shows_it_faster(monkeypatch):
         (record._replace(speed=0.99), False),
     ):
         monkeypatch.setattr(records, "RECORDS", (known,))
-        assert cuda_hopper.offers(problem, NO_FACTS) is offered
+        assert cuda_hopper.offers(problem, alone=True) is offered
     monkeypatch.setattr(records, "RECORDS", (record._replace(looking=True),))
-    assert cuda_hopper.offers(problem, Facts(entropy=True))
+    assert cuda_hopper.offers(problem, alone=False)
 
 
 def test_every_fact_is_what_cuda_finds(emulated):

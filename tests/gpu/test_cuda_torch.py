@@ -339,7 +339,8 @@ def test_the_rule_by_which_a_kernel_is_chosen(name, monkeypatch):
     problem = _large(**sizes)
     assert cuda_torch.way_of(problem) == way
     assert (cuda_torch.unsupported(problem, NO_FACTS) is None) == (way is not None)
-    assert cuda_torch.offers(problem, NO_FACTS) == offered
+    assert cuda_torch.offers(problem, alone=True) == offered
+    assert not cuda_torch.offers(problem, alone=False)
 
 
 def test_a_small_gpu_goes_back_by_our_kernels_beyond_192(monkeypatch):

@@ -1,5 +1,7 @@
 """Every case on a GPU, interpreted: answers, facts of rows, and what changes no bit."""
 
+import dataclasses
+
 import borrowed
 import compiling
 import numpy as np
@@ -14,6 +16,7 @@ from looking import assert_facts, everything, is_asked, positioned
 from softlookup.backends.triton import answers, forward, splitting
 from softlookup.backends.triton.launch import launch_of
 from softlookup.backends.triton.maxima import Strip
+from softlookup.device import DeviceArray
 from softlookup.facts import Facts
 
 LONG = [name for name in borrowed.NAMES if name.startswith(("several tiles", "many keys"))]
@@ -178,9 +181,10 @@ def launch_answers(facts=True, top=0, descriptors=True, **sizes):
     answers.run(launch, Facts(entropy=facts, max_score=facts, top=top), forward)
 
 
-@pytest.mark.parametrize("head_dim", [64, 128])
-@pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize("top", [0, 8])
+@pytest.mark.parametrize(
+    ("top", "causal", "head_dim"),
+    [(0, True, 64), (0, False, 128), (0, True, 128), (8, True, 64), (8, True, 128)],
+)
 def test_hopper_keeps_everything_in_registers(head_dim, causal, top):
     kernels = compiling.launches(
         "test_forward:launch_answers", "sm_90a", head_dim=head_dim, causal=causal,
@@ -208,3 +212,23 @@ def test_every_option_compiles(target):
     more = {"mask": True, "bias": True, "kv_lens": 999, "softcap": 30.0, "sinks": True}
     for some in ({"window": [100, 0], **more}, {"dtype": "float32"}, {"length": 1, "top": 3}):
         compiling.launches("test_forward:launch_answers", target, **some)
+
+
+def launch_calls(calls):
+    """Launch decoding by each (keys, window): what a kernel is compiled for."""
+    for length, left in calls:
+        problem = problem_of(length=length, head_dim=64, window=[left, 0])
+        query = DeviceArray(problem.query.tensor[:, :, :1].clone())
+        offset = np.array([length - 1])
+        problem = dataclasses.replace(problem, query=query, q_offset=offset)
+        answers.run(launch_of(problem), Facts(entropy=True), forward)
+
+
+def test_lengths_and_ends_that_change_compile_nothing_anew():
+    """Among them are 1 and 16, the numbers that Triton compiles anew for."""
+    calls = [(4095, 4094), (4096, 4094), (4097, 4080), (4112, 16), (4096, 4095)]  # first: 0, 1, 16
+    kernels = compiling.launches("test_forward:launch_calls", "sm_80", calls=calls)
+    names = {kernel.name for kernel in kernels}
+    assert names == {"parts_kernel", "merge_kernel", "careful_kernel"}
+    assert len(kernels) == len(names) * len(calls)
+    assert len({(kernel.name, kernel.sass) for kernel in kernels}) == len(names)

@@ -8,14 +8,16 @@ import time
 
 import pytest
 import torch
+from test_cuda_torch import StandIn
 
 from documented import ROOT
-from softlookup.backends import cuda
+from softlookup.backends import cuda, cuda_torch
+from softlookup.backends.triton import careful, torch_kernels
 from softlookup.device import DeviceArray
 
 sys.path.insert(0, str(ROOT / "tools"))
 
-from gpu_check import aims, checks, lookups, parts, poison, record, session, supervision
+from gpu_check import checks, lookups, parts, poison, session, supervision, torchs
 
 COMMAND = ["sh", str(ROOT / "tools" / "gpu_check.sh")]
 
@@ -137,11 +139,71 @@ def test_a_broken_fact_is_found(fact, dry, monkeypatch):
         return BROKEN[fact](findings) if asked else findings
 
     spoilt(monkeypatch, change)
-    if fact == "received":
+    if fact in {"received", "top, weights"}:
         checks.facts(made)
     else:
         checks.forward(made, "cuda", lookups.named("causal"))
     assert fact in named(found)
+
+
+def test_a_first_row_that_is_not_received_is_found(dry, monkeypatch):
+    made, found = dry
+    forward = cuda.forward
+
+    def lose(problem, facts):
+        findings = forward(problem, facts)
+        if facts.from_rows is not None or findings.received is None:
+            return findings
+        return findings._replace(received=scaled(findings.received, 0.98))
+
+    monkeypatch.setattr(cuda, "forward", lose)
+    checks.facts(made)
+    assert named(found) == {"received of every row"}
+
+
+@pytest.fixture
+def torchs_own(monkeypatch):
+    """Let torch's kernels be there: the stand-in of `test_cuda_torch`."""
+    stand_in = StandIn()
+    monkeypatch.setattr(torch_kernels, "operation", stand_in)
+    monkeypatch.setattr(cuda_torch, "missing", lambda: None)
+    traits = cuda_torch.Traits((9, 0), 91600)
+    monkeypatch.setattr(cuda_torch, "traits_of", lambda _: traits)
+    return stand_in
+
+
+def test_both_of_torchs_kernels_are_checked(dry, torchs_own):
+    made, found = dry
+    torchs.check(made)
+    assert {each["status"] for each in found} == {"ok"}
+    assert set(torchs_own.calls) == {"cudnn", "flash", "cudnn_backward", "flash_backward"}
+    assert {"a row of -inf, out", "a row of -inf, lse"} <= named(found, "ok")
+
+
+def test_an_lse_of_base_2_is_found(dry, torchs_own, monkeypatch):
+    made, found = dry
+    forward = torch_kernels.run_forward
+
+    def of_base_2(way, call):
+        out, lse = forward(way, call)
+        return out, lse * 1.4427
+
+    monkeypatch.setattr(torch_kernels, "run_forward", of_base_2)
+    torchs.check(made)
+    assert named(found) == {"lse"}  # the row of -inf is computed again, by our kernel
+
+
+def test_an_empty_row_as_torchs_kernel_leaves_it_is_found(dry, torchs_own, monkeypatch):
+    made, found = dry
+    monkeypatch.setattr(careful, "answer_again", lambda *_: None)
+    torchs.check(made)
+    assert named(found) == {"a row of -inf, out", "a row of -inf, lse"}
+
+
+@pytest.mark.parametrize("dims", [64, 128, 256])
+def test_masks_and_biases_are_checked_for_every_width_over_many_tiles(dims):
+    cases = [case for case in lookups.LAID_OVER if min(case.lengths) >= 1_024]
+    assert any("mask and bias" in case.name and case.dims == (dims, dims) for case in cases)
 
 
 def test_facts_that_change_the_answer_are_found(dry, monkeypatch):
@@ -252,60 +314,6 @@ def test_what_there_is_no_time_for_is_left_out(monkeypatch):
     found = []
     supervision.supervise({"one": 5.0}, 7, dry=True, until=time.monotonic(), say=found.append)
     assert [(each["part"], each["status"]) for each in found] == [("one", "left out")]
-
-
-def kept(tmp_path, findings):
-    told = record.conditions(7, dry=False, whole=True)
-    made = record.Record(tmp_path / "told.json", told)
-    for each in findings:
-        made.take(dict(each))
-    return made
-
-
-def figure(aim, value, row="row"):
-    return {"kind": "aim", "part": "time: forward", "work": aim.work, "row": row, "figure": value}
-
-
-def one_check(part, status):
-    return {"kind": "check", "part": part, "name": "n", "status": status, "of_budget": 0.5,
-            "words": "w"}  # fmt: skip
-
-
-def test_an_aim_is_decided_by_its_worst_row_and_void_where_kernels_are_wrong(tmp_path):
-    made = kept(tmp_path, [
-        figure(aims.FACTS, 1.2), figure(aims.FACTS, 1.6, "slow"), figure(aims.HOPPER, 1.02),
-        figure(aims.DECODE, None), one_check("forward, cuda-hopper", "wrong"),
-        one_check("forward, cuda", "ok"),
-    ])  # fmt: skip
-    told = {aim["work"]: aim for aim in json.loads(made.file.read_text("utf-8"))["aims"]}
-    facts, hopper = told[aims.FACTS.work], told[aims.HOPPER.work]
-    assert (facts["row"], facts["met"], facts["void"]) == ("slow", False, False)
-    assert (hopper["met"], hopper["stretch_met"], hopper["void"]) == (True, True, True)
-    assert told[aims.DECODE.work]["met"] is None
-    said = "\n".join(made.lines())
-    assert "void: its kernels are not right" in said
-    assert "NOT RIGHT: 1 of 2 checks" in said
-    assert not made.sound
-
-
-def test_the_table_stays_short_and_its_verdict_last(tmp_path):
-    findings = [one_check(f"part {n}", "wrong") for n in range(9)]
-    findings += [{"kind": "time", "part": "time: forward", "row": str(n), "runner": "cuDNN",
-                  "device": 1.0} for n in range(60)]  # fmt: skip
-    lines = kept(tmp_path, findings).lines()
-    assert len(lines) <= 40
-    assert lines[-1].startswith("NOT RIGHT: 9 of 9")
-    assert any("not measured" in line for line in lines)
-
-
-def test_a_part_that_did_not_end_is_named(tmp_path):
-    made = kept(tmp_path, [
-        one_check("forward, cuda", "ok"),
-        {"kind": "stopped", "part": "time: map", "status": "too long", "words": "stopped"},
-    ])  # fmt: skip
-    assert not made.sound
-    assert "NOT ENDED: time: map" in made.lines()[-1]
-    assert made.wrong() == set()
 
 
 def test_everything_is_compiled_once_and_by_processes_side_by_side(monkeypatch):

@@ -123,6 +123,19 @@ def test_scores_that_are_not_finite(monkeypatch):
     assert all(end.isfinite().all() for end in ends)
 
 
+@pytest.mark.parametrize("causal", [False, True])
+def test_maxima_are_finite_where_something_is_visible_whatever_the_scale(monkeypatch, causal):
+    kind = replace(KINDS["causal" if causal else "full"], heads=(1, 1))
+    query, key, value = kind.tensors()
+    query[...], key[...] = 1, float("-inf")
+    problem = replace(kind.problem(query, key, value), scale=4.0)  # infinite: the lowest times 4
+    maxima = run(monkeypatch, problem).maxima[0]
+    chunks, rows, parts = maxima.shape
+    first = torch.arange(chunks)[:, None, None] * 32 + torch.arange(parts) * 2  # key of a part
+    sees = (torch.arange(rows)[:, None] + kind.kv_len - kind.q_len >= first) | (not causal)
+    assert torch.equal(maxima.isfinite(), sees)
+
+
 WAIT_FOR_VALUES = """\
             acc, weights = warpgroup_mma_wait(0, deps=(acc, weights))
             mbarrier.arrive(v_empty.index(stage), count=1)

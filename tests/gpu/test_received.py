@@ -197,3 +197,9 @@ def test_kernels_compile_without_spills(function, target, options):
     kernel = compiling.launched(f"test_received:{function}", target, **options)
     assert kernel.spill_stores == kernel.spill_loads == 0
     assert kernel.shared <= 99 * 1024
+
+
+def test_the_widest_rows_with_a_mask_and_a_bias_fit_into_any_shared_memory():
+    options = {"head_dim": 256, "dtype": "float32", "mask": True, "bias": True}
+    kernel = compiling.launched("test_received:launch_received", "sm_80", **options)
+    assert kernel.shared <= 99 * 1024

@@ -88,6 +88,18 @@ def test_rows_that_are_nan_empty_or_of_minus_infinity(count):
     np.testing.assert_array_equal(keys[3:, :3], [[40, 70, -1], [70, -1, -1]])
 
 
+@pytest.mark.parametrize("most", [0, 64])
+@pytest.mark.parametrize("scale", [0.25, 4.0])  # the lowest number times 4 is infinite
+def test_visible_scores_that_are_all_infinite_are_chosen_in_order(scale, most, monkeypatch):
+    monkeypatch.setattr(splitting, "_MOST_ROWS", most)
+    call = random_call(2, 70, scale=scale, q_offset=30, causal=True)
+    np.abs(call.query, out=call.query)
+    call.key[:, 3] = -np.inf
+    found = assert_top(call, 4)
+    np.testing.assert_array_equal(found.top.keys, [[0, 1, 2, 3]] * 2)
+    assert np.isnan(found.top.weights).all()
+
+
 def test_strips_hold_whole_groups_or_start_at_multiples_of_128():
     assert strips(12, 4, 3, 40) == [(0, 12, 0, 3, None, 4)]
     assert [s[:4] for s in strips(12, 4, 3, 30)] == [(0, 8, 0, 3), (8, 4, 0, 3)]

@@ -47,7 +47,7 @@ class StandIn:
     def unsupported(self, problem, facts):
         return "It reads arrays on a GPU." if problem.place == MEMORY else None
 
-    def offers(self, problem, facts):
+    def offers(self, problem, *, alone):
         return True
 
     def forward(self, problem, facts):

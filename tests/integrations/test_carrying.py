@@ -8,10 +8,12 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="models (make models installs what they need)")
 
-from softlookup.inspection import Inspection, Top  # noqa: E402 (it needs torch)
+from softlookup import device  # noqa: E402 (it needs torch)
+from softlookup.device import DeviceArray, send  # noqa: E402
+from softlookup.inspection import Inspection, Top  # noqa: E402
 from softlookup.integrations import sending  # noqa: E402
 from softlookup.integrations.carrying import Carried, Hold  # noqa: E402
-from softlookup.integrations.sending import Arriving, send  # noqa: E402
+from softlookup.integrations.sending import Arriving  # noqa: E402
 
 pytestmark = pytest.mark.models
 
@@ -101,7 +103,7 @@ class Apart:
     """torch.cuda without a GPU: nothing has arrived until it is waited for."""
 
     def __init__(self):
-        self.waits, self.streams, self.pinned = 0, [], []
+        self.waits, self.pins, self.streams, self.pinned = 0, 0, [], []
 
     def __call__(self, *_):
         self.streams.append(self)
@@ -125,14 +127,19 @@ class Apart:
 def apart(monkeypatch):
     cuda, empty = Apart(), torch.empty
 
+    def pin(tensor):
+        cuda.pins += 1
+        return tensor.clone()
+
     def room(*shape, pin_memory=False, **how):
         cuda.pinned.append(pin_memory)
         return empty(*shape, **how)
 
-    monkeypatch.setattr(sending, "_works_apart", lambda _: True)
+    for module in (device, sending):
+        monkeypatch.setattr(module, "works_apart", lambda _: True)
     monkeypatch.setattr(torch, "empty", room)
     monkeypatch.setattr(torch.Tensor, "record_stream", lambda *_: None)
-    monkeypatch.setattr(torch.Tensor, "pin_memory", lambda one: one)
+    monkeypatch.setattr(torch.Tensor, "pin_memory", pin)
     for name in ("current_stream", "Stream", "Event"):
         monkeypatch.setattr(torch.cuda, name, cuda)
     monkeypatch.setattr(torch.cuda, "stream", lambda _: contextlib.nullcontext())
@@ -164,9 +171,16 @@ def test_the_oldest_go_in_the_background(apart):
         call.assert_whole()
 
 
-def test_what_is_sent_is_a_copy(apart):
+@pytest.mark.parametrize("way", ["send", "beside", "index"])
+def test_what_is_sent_goes_through_pinned_memory(way, apart):
     array = np.arange(3)
-    sent = send(array, torch.device("cpu"))
+    beside = DeviceArray(torch.zeros(5))
+    sent = {
+        "send": lambda: send(array, torch.device("cpu")),
+        "beside": lambda: beside.beside(array).tensor,
+        "index": lambda: beside[array].tensor,
+    }[way]()
     array[:] = 7
-    assert sent.tolist() == [0, 1, 2]
+    assert sent.tolist() == ([0, 0, 0] if way == "index" else [0, 1, 2])
+    assert apart.pins == 1
     assert apart.waits == 0

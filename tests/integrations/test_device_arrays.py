@@ -106,7 +106,10 @@ def test_a_backend_of_memory_refuses_them_by_its_own_reason(name):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((tensor(3, 4), tensor(3, 4).numpy(), None), "key: .*one in memory. Pass key.to"),
+        (
+            (tensor(3, 4), tensor(3, 4).numpy(), None),
+            r"key: .*one in memory. Pass torch.as_tensor\(key, device=query.device\)",
+        ),
         ((tensor(3, 4).numpy(), tensor(3, 4), None), "key: .*in memory; got one on .*key.cpu"),
     ],
 )
@@ -119,3 +122,10 @@ def test_a_mask_on_a_device_beside_arrays_in_memory_is_refused():
     rows = tensor(3, 4).numpy()
     with pytest.raises(DtypeError, match=r"mask: .*Pass mask.cpu"):
         sl.Lookup(rows, rows, mask=torch.ones(3, 3, dtype=torch.bool))
+
+
+@pytest.mark.parametrize("transform", ["vmap", "grad"])
+def test_a_transform_of_torch_func_is_refused_with_its_name(transform):
+    rows = tensor(2, 3, 4)
+    with pytest.raises(DtypeError, match=r"query: .*torch\.func"):
+        getattr(torch.func, transform)(lambda one: sl.attend(one, one, one).sum())(rows)

@@ -16,8 +16,10 @@ from tokenizers import (  # noqa: E402
     trainers,
 )
 
+from softlookup.integrations import tokenization  # noqa: E402
 from softlookup.integrations.tokenization import (  # noqa: E402
     axis_of,
+    axis_reader,
     decode_bytes,
     padding_of,
     texts_of,
@@ -191,3 +193,20 @@ def test_padding_in_several_places():
     assert padding_of([0, 1, 0, 0, 1]) == ((0, 1), (2, 4))
     assert padding_of([1, 1]) == padding_of([]) == ()
     assert padding_of([0, 0]) == ((0, 2),)
+
+
+def test_many_texts_ask_a_tokenizer_once_what_kind_it_is(monkeypatch):
+    asked = []
+
+    def spelling_of(tokenizer):
+        asked.append(tokenizer)
+        return spelling(tokenizer)
+
+    spelling = tokenization.spelling_of
+    monkeypatch.setattr(tokenization, "spelling_of", spelling_of)
+    tokenizer = byte_level()
+    read = axis_reader(tokenizer)
+    texts = [tokenizer(text)["input_ids"] for text in WORDS]
+    found = [read(ids) for ids in texts]
+    assert len(asked) == 1
+    assert found == [axis_of(tokenizer, ids) for ids in texts]

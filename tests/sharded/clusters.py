@@ -15,7 +15,8 @@ def cluster(workers=2, config=None, **more):
     """Yield a client of a cluster of processes with one thread each; it ends with the test."""
     quiet = {"distributed.admin.large-graph-warning-threshold": "1GB", **(config or {})}
     options = {"n_workers": workers, "threads_per_worker": 1, "processes": True,
-               "dashboard_address": None, "silence_logs": 50, **more}  # fmt: skip
+               "dashboard_address": "127.0.0.1:0",  # of None Dask makes its own port, 8787
+               "scheduler_kwargs": {"dashboard": False}, "silence_logs": 50, **more}  # fmt: skip
     with dask.config.set(quiet), LocalCluster(**options) as made, Client(made) as client:
         yield client
 

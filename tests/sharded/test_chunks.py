@@ -1,5 +1,7 @@
 """What chunks may and may not change, and what is refused."""
 
+import sys
+
 import dask
 import dask.array as da
 import numpy as np
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 import softlookup as sl
 from agreement import assert_out, assert_same_bits, expect
 from properties.drawing import calls
+from softlookup.arrays import not_beside
 from softlookup.backends import cpu
 from softlookup.errors import DtypeError, OptionError, ShapeError, SoftlookupError
 
@@ -55,7 +58,7 @@ def test_any_chunks_give_what_any_other_do(data):
 
 
 @core
-@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
 @pytest.mark.parametrize("options", [
     {}, {"causal": True, "q_offset": 16000}, {"window": (9000, 5), "q_offset": 12000},
     {"sinks": np.array([-3.0, 0.0, 2.0, 9.0])}, {"softcap": 2.0, "scale": -0.5},
@@ -137,12 +140,46 @@ def tasks_of(array):
     ({}, 16), ({"causal": True}, 10), ({"causal": True, "window": (5, None)}, 7),
     ({"window": (0, 0)}, 4), ({"causal": True, "q_offset": -1000}, 0),
     ({"kv_lens": np.array([11])}, 8), ({"kv_lens": np.array([0])}, 0),
+    ({"window": (0, None), "q_offset": 25}, 3), ({"window": (0, None), "q_offset": 1000}, 0),
 ], ids=str)  # fmt: skip
 def test_hidden_chunks_make_no_tasks(options, expected):
     arrays = [drawn((1, 1, 40, 4), seed=seed) for seed in range(3)]
     out = sl.attend(*(da.from_array(x, chunks=(1, 1, 10, 4)) for x in arrays), **options)
     assert tasks_of(out).count("part") == expected
     assert_out(out.compute(), *expect(*arrays, **options)[:2])
+
+
+def made_with(make):
+    """Return how many calls of functions it takes to make an array, for each of its tasks."""
+    calls = 0
+
+    def count(_frame, event, _what):
+        nonlocal calls
+        calls += event == "call"
+
+    sys.setprofile(count)
+    try:
+        array = make()
+    finally:
+        sys.setprofile(None)
+    return calls / len(tasks_of(array))
+
+
+@pytest.mark.parametrize("options", [{}, {"causal": True}, {"window": (5, 0)}], ids=str)
+@pytest.mark.parametrize("make", [
+    lambda look: look.attend(),
+    lambda look: look.inspect(received=True).received,
+    lambda look: look.inspect(received=True, from_rows=np.arange(2)).received,
+    lambda look: look.weights(),
+], ids=["attend", "received", "received from two rows", "weights"])  # fmt: skip
+def test_a_task_takes_as_long_to_make_in_a_large_graph_as_in_a_small_one(make, options):
+    looks = []
+    for chunks in (6, 30):
+        blocks = da.zeros((10 * chunks, 4), dtype=np.float32, chunks=(10, 4))
+        looks.append(sl.Lookup(blocks, blocks, blocks, **options))
+    made_with(lambda: make(looks[0]))  # imports what it needs
+    few, many = (made_with(lambda look=look: make(look)) for look in looks)
+    assert many < 1.2 * few
 
 
 def test_answers_are_lazy_and_go_on_as_dask_arrays():
@@ -157,6 +194,32 @@ def test_answers_are_lazy_and_go_on_as_dask_arrays():
     (look.attend() + 1).sum(axis=0)
     with pytest.raises(AssertionError, match="too early"):
         look.attend().compute()
+
+
+def noted(array, computed):
+    """Return a dask array that notes whenever it is computed."""
+
+    def note(block):
+        computed.append(block.shape)
+        return block
+
+    return da.from_array(array).map_blocks(note, dtype=array.dtype, meta=array[:0])
+
+
+@pytest.mark.parametrize(("make", "array", "times"), [
+    (lambda x, some: sl.attend(x, x, x, kv_lens=some), np.array([9, 3]), 1),
+    (lambda x, some: sl.attend(x, x, x, causal=True, q_offset=some), np.array([0, 2]), 1),
+    (lambda x, some: sl.Lookup(x, x).inspect(groups=some), np.arange(30) % 3, 1),
+    (lambda x, some: sl.Lookup(x, x).inspect(received=True, from_rows=some), np.arange(4), 1),
+    (lambda x, some: sl.Lookup(x, x).weights(some), np.arange(4), 1),
+    (lambda x, some: sl.attend(x, x, x, sinks=some), np.zeros(2), 0),
+    (lambda x, some: sl.attend(x, x, x, mask=some), np.ones((30, 30), bool), 0),
+    (lambda x, some: sl.attend(x, x, x, bias=some), np.ones((30, 30)), 0),
+], ids=["kv_lens", "q_offset", "groups", "from_rows", "rows", "sinks", "mask", "bias"])  # fmt: skip
+def test_small_integers_are_computed_once_and_nothing_else_is(make, array, times):
+    x, computed = da.from_array(drawn((2, 2, 30, 4), np.float64), chunks=(1, 1, 9, 4)), []
+    make(x, noted(array, computed))
+    assert len(computed) == times
 
 
 def test_the_same_lookup_has_the_same_tasks():
@@ -229,8 +292,10 @@ def test_one_head_of_several():
 
 @pytest.mark.parametrize(("refused", "argument", "words"), [
     (lambda x: sl.attend(x, x[x[:, 0] > 0], x), "key", "must have chunks of known sizes"),
-    (lambda x: sl.attend(x, x, x.compute()), "value", "in the chunks of a dask array"),
-    (lambda x: sl.attend(x.compute(), x, x), "key", ".compute()"),
+    (lambda x: sl.attend(x, x, x.compute()), "value", "Pass dask.array.from_array(value)."),
+    (lambda x: sl.attend(x.compute(), x, x), "key", "too: dask.array.from_array(query)."),
+    (lambda x: sl.Lookup(x.compute(), x.compute(), mask=da.ones((50, 50), dtype=bool)),
+     "mask", "Pass mask.compute()."),
     (lambda x: sl.attend(x, x, x, backend="cpu"), "backend", "these are dask arrays"),
     (lambda x: sl.attend(*[x.compute()] * 3, backend="dask"), "backend", "from_array"),
     (lambda x: sl.Lookup(x, x, x).gradients(x.compute()), "backend", "gradients are of arrays in"),
@@ -242,6 +307,20 @@ def test_what_is_refused(refused, argument, words):
         refused(x)
     assert error.value.argument == argument
     assert words in str(error.value)
+
+
+@pytest.mark.parametrize(("argument", "here", "there", "advice"), [
+    ("key", "dask", "cuda:0", "too: dask.array.from_array(query.cpu().numpy())."),
+    ("key", "cuda:0", "dask", "Pass dask.array.from_array(key.cpu().numpy())."),
+    ("bias", "dask", "cuda:0", "Pass bias.compute()."),
+    ("key", "memory", "cuda:0", "Pass torch.as_tensor(key, device=query.device)."),
+    ("value", "cuda:0", "memory", "Pass value.cpu()."),
+    ("value", "cuda:1", "cuda:0", "Pass value.to(query.device)."),
+])  # fmt: skip
+def test_the_advice_for_arrays_at_two_places_is_a_call_that_they_have(
+    argument, here, there, advice
+):
+    assert str(not_beside(argument, here, there)).endswith(advice)
 
 
 def test_what_is_too_large_to_be_brought_is_refused_with_its_size():

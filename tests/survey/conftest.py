@@ -44,7 +44,7 @@ def contents(folder):
     return {
         str(file.relative_to(folder)): file.read_bytes()
         for file in sorted(folder.rglob("*"))
-        if file.is_file() and file.name != ".running"
+        if file.is_file()
     }
 
 

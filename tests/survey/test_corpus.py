@@ -49,6 +49,13 @@ def test_a_file_that_changes_meanwhile_is_refused(tmp_path):
         read.part(1)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name on this system")
+def test_a_stream_is_refused_without_a_wait(tmp_path):
+    os.mkfifo(tmp_path / "t")
+    with pytest.raises(FileError, match=r"must be a file, .* it is a stream\. Write it to a file"):
+        read_corpus(tmp_path / "t", 4)
+
+
 @pytest.mark.parametrize(("make", "words"), [
     (lambda file: None, "cannot be read: No such file"),
     (lambda file: file.mkdir(), "cannot be read: Is a directory"),

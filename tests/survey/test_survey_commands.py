@@ -35,7 +35,10 @@ def test_what_is_printed(tiny_model, here, written, capsys, assert_golden):
     assert again == (0, out, err), "what is whole says the same"
     (tmp_path / "out" / "rows" / "part-000001.parquet").write_bytes(b"")
     _, _, err = run(capsys, *survey(tiny_model, "texts.jsonl", "out", "--lines", "3"))
-    assert err.startswith("rows/part-000001.parquet: was damaged, and is made again\n")
+    assert err.startswith(
+        "goes on: 5 of 8 lines are there\n"
+        "rows/part-000001.parquet: was damaged, and is made again\n"
+    )
 
 
 def test_many_skipped_lines_are_counted(tiny_model, tmp_path, written, capsys):

@@ -224,6 +224,32 @@ def test_another_model_or_version_is_refused(tiny_model, corpus, tmp_path, monke
         run(tiny_model, corpus, out)
 
 
+def test_a_mistake_is_mended_in_the_same_folder(tiny_model, corpus, tmp_path):
+    """Nothing was measured with it, so nothing has to agree with it."""
+    out = tmp_path / "out"
+    with pytest.raises(OptionError, match="layers: must"):
+        run(tiny_model, corpus, out, layers=[7])
+    assert run(tiny_model, corpus, out, layers=[1]).whole
+
+
+def test_a_folder_that_cannot_be_locked_is_one_sentence(tiny_model, corpus, tmp_path):
+    pytest.importorskip("fcntl")
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / ".running").symlink_to(tmp_path / "nowhere" / "file")
+    with pytest.raises(FileError, match=r"out: cannot be written: No such file or directory\."):
+        run(tiny_model, corpus, out)
+
+
+def test_a_manifest_of_too_many_lines_is_no_long_wait(tiny_model, corpus, tmp_path):
+    out = tmp_path / "out"
+    run(tiny_model, corpus, out)
+    file = out / "manifest.json"
+    file.write_text(file.read_text().replace('"lines": 5', f'"lines": {2**52}'))
+    found = open_survey(out)
+    assert (found.texts, found.whole) == (5, False)
+
+
 def test_a_folder_of_something_else_is_left_alone(tiny_model, corpus, tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(FileError, match="must be empty, or hold a survey; it holds other files"):
@@ -245,6 +271,29 @@ def test_two_runs_never_share_a_folder(tiny_model, corpus, tmp_path):
 
     run(tiny_model, corpus, out, progress=progress)
     assert refused
+    assert not (out / ".running").exists()
+
+
+def test_a_lock_that_was_removed_meanwhile_is_none(tiny_model, corpus, tmp_path, monkeypatch):
+    """The run that held it has ended, and a third one has made it anew."""
+    fcntl = pytest.importorskip("fcntl")
+
+    def flock(held, how):
+        place = tmp_path / "out" / ".running"
+        place.unlink()
+        place.touch()
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with pytest.raises(FileError, match="one run at a time; another one is at work"):
+        run(tiny_model, corpus, tmp_path / "out")
+    assert (tmp_path / "out" / ".running").exists()
+
+
+def test_an_interruption_loses_little_unasked(tiny_model, tmp_path, written):
+    file = written(tmp_path / "t.jsonl", [{"text": "the bank"}] * 30)
+    with pytest.raises(CutError):
+        sl.survey(tiny_model, file, tmp_path / "out", workers=0, progress=cut_after(1))
+    assert open_survey(tmp_path / "out").texts == 16
 
 
 FULL = """
@@ -271,7 +320,7 @@ def test_a_full_disk_is_one_sentence_and_the_run_goes_on(tiny_model, corpus, tmp
         f"{out}: cannot be written on: File too large; 0 of 3 partitions are whole. Make room, and "
         "run the same again: it goes on.\n"
     )
-    assert [file.name for file in out.rglob("*") if file.is_file()] == [".running", "manifest.json"]
+    assert [file.name for file in out.rglob("*") if file.is_file()] == ["manifest.json"]
     run(tiny_model, corpus, out)
     assert_same(whole, out)
 

@@ -5,14 +5,17 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
 
 import pytest
 
 import softlookup as sl
 from softlookup.errors import BackendError, FileError, PackageError
-from softlookup.surveys import cluster
+from softlookup.surveys import cluster, surveying
 from softlookup.surveys.corpus import read_corpus
 from softlookup.surveys.packages import versions
+from softlookup.surveys.processes import processes
 from softlookup.surveys.settings import Settings
 from softlookup.surveys.work import Job, work
 
@@ -59,6 +62,96 @@ def test_a_scheduler_that_does_not_answer_is_one_sentence(tiny_model, many, tmp_
     for address in ("tcp://127.0.0.1:9", "nonsense://x"):
         with pytest.raises(BackendError, match="scheduler: must be the address of a Dask"):
             sl.survey(tiny_model, many, tmp_path / "out", scheduler=address)
+
+
+def test_an_address_is_tried_before_a_model_is_read(tiny_model, many, tmp_path, monkeypatch):
+    def read(_):
+        raise AssertionError("no model is looked for")
+
+    monkeypatch.setattr(cluster, "_SOON", 0.5)
+    monkeypatch.setattr(surveying.models, "find_model", read)
+    for address in ("127.0.0.1:9", "tcp://127.0.0.1:x", "tls://[::1]:9", "localhost:70000"):
+        with pytest.raises(BackendError, match="scheduler: must be the address of a Dask"):
+            sl.survey(tiny_model, many, tmp_path / "out", scheduler=address)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_scheduler_without_workers_is_told_and_waited_for(tiny_model, many, tmp_path):
+    with distributed.LocalCluster(
+        n_workers=0, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+    ) as there:
+        address = there.scheduler_address
+        process = begin(tiny_model, many, tmp_path / "out", "--scheduler", address)
+        assert process.stderr.readline() == (
+            f"scheduler: {address} has no worker yet; waiting 30 seconds for one. Start one with: "
+            f"dask worker {address}\n"
+        )
+        there.scale(1)
+        out, _ = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert "19 texts, 152 rows in 2 files; 5 lines skipped" in out
+
+
+def assert_gone(group):
+    """Assert that no process of a group is left, but for those that wait for the system."""
+    psutil = pytest.importorskip("psutil")
+    until, left = time.monotonic() + 10, True
+    while left and time.monotonic() < until:
+        left = []
+        for one in psutil.process_iter(["status"]):
+            with suppress(ProcessLookupError):
+                if os.getpgid(one.pid) == group and one.info["status"] != psutil.STATUS_ZOMBIE:
+                    left.append(one)
+        time.sleep(0.1)
+    assert left == []
+
+
+def begin(model, texts, out, *more):
+    words = ["survey", "--model", model, "--texts", texts, "-o", out, *more]
+    return subprocess.Popen(
+        [sys.executable, "-m", "softlookup", *map(str, words)], start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="no groups of processes on this system")
+@pytest.mark.parametrize(("tell", "code"), [
+    (lambda pid: os.killpg(pid, signal.SIGINT), 130),
+    (lambda pid: os.kill(pid, signal.SIGTERM), 143),
+], ids=["Ctrl-C", "kill"])  # fmt: skip
+def test_an_end_is_one_sentence_and_the_next_run_goes_on(tiny_model, tmp_path, written, tell, code):
+    """A terminal tells the whole group of Ctrl-C: the workers, too, must keep silent."""
+    file, out = tmp_path / "t.jsonl", tmp_path / "out"
+    written(file, [{"text": "the bank of the river"}] * 2000)
+    process = begin(tiny_model, file, out, "--lines", "2")
+    until = time.monotonic() + 120
+    while not list(out.glob("done/part-*.json")) and process.poll() is None:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    tell(process.pid)
+    said, err = process.communicate(timeout=60)
+    assert (process.returncode, said) == (code, "")
+    whole = len(list(out.glob("done/part-*.json")))
+    assert err == f"{whole} of 1,000 files are whole; run the same line again, it goes on\n"
+    assert not (out / ".running").exists()
+    assert_gone(process.pid)
+    process = begin(tiny_model, file, out, "--lines", "2", "--workers", "0")
+    line = process.stderr.readline()
+    process.kill()
+    process.communicate()
+    assert whole == 0 or line == f"goes on: {2 * whole:,} of 2,000 lines are there\n"
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no masks on this system")
+def test_a_worker_hears_no_ctrl_c_nor_does_the_next_one():
+    with processes(1) as there, distributed.Client(there) as client:
+        for _ in range(2):
+            client.wait_for_workers(1, timeout=60)
+            held = client.submit(signal.pthread_sigmask, signal.SIG_BLOCK, [], pure=False)
+            assert signal.SIGINT in held.result(timeout=60)
+            pid = client.submit(os.getpid, pure=False).result(timeout=60)
+            os.kill(pid, signal.SIGKILL)
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 
 def test_workers_that_went_away_are_one_sentence(tiny_model, many, tmp_path, monkeypatch):
@@ -118,7 +211,7 @@ class Ended:
 
 @pytest.mark.parametrize(("error", "argument", "words"), [
     (distributed.scheduler.KilledWorker("x", None, 3), "workers",
-     r"lines 65 ... 128 \(partition 1\); each that tried was killed, as where memory ends"),
+     r"lines 17 ... 32 \(partition 1\); each that tried was killed, as where memory ends"),
     (distributed.client.FutureCancelledError("x", "scheduler-restart"), "scheduler",
      "must stay until the survey is done; it went away: .*run the same again: it goes on"),
     (ModuleNotFoundError("No", name="softlookup"), "workers", "a worker has no softlookup"),

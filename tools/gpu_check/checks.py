@@ -14,13 +14,17 @@ from softlookup.integrations.torch import attend_with_lse
 
 Tensor = Any
 FACTS = lookups.named(
-    "all options", "one query", "causal", "window, causal, sinks", "float32", "mask"
+    "all options", "one query", "causal", "window, causal, sinks", "float32", "mask",
+    "mask and bias, 128 dims, many tiles",
+)  # fmt: skip
+WEIGHTS = lookups.named(
+    "causal", "all options", "one query", "mask", "mask and bias, 128 dims, many tiles"
 )
-WEIGHTS = lookups.named("causal", "all options", "one query", "mask")
-MAPS = lookups.named("causal", "all options", "mask")
+MAPS = lookups.named("causal", "all options", "mask", "mask and bias, 128 dims, many tiles")
 SLOPES = lookups.named(
     "causal", "full", "softcap", "sinks", "all options", "bias that hides", "float32",
     "causal, 128 dims, heads 8 over 2", "80 dims, values of 48",
+    "mask and bias, 128 dims, many tiles",
 )  # fmt: skip
 ROW_FACTS = {"entropy": True, "max_score": True}
 
@@ -65,13 +69,15 @@ def rows(session: Session, name: str, seen: Any, made: lookups.Made) -> None:
     top_keys(session, name, seen.top, found, size)
 
 
-def top_keys(session: Session, name: str, top: Any, found: exact.Exact, size: float) -> None:
+def top_keys(
+    session: Session, name: str, top: Any, found: exact.Exact, size: float, *, most: int = 0
+) -> None:
     """Compare the best keys with torch.topk of the scores; indices wherever the gaps decide."""
     if top is None:
         session.holds(f"{name}: top", False, "it is not there")
         return
     close = 4 * exact.COARSE * size  # scores are sums in float32, whatever the dtype
-    count = min(session.top, found.scores.shape[-1])
+    count = min(most or session.top, found.scores.shape[-1])
     best = found.scores.topk(min(count + 1, found.scores.shape[-1]), dim=-1)
     there = torch.isfinite(best.values[..., :count])
     keys = top.keys[..., :count]
@@ -107,6 +113,7 @@ def facts(session: Session) -> None:
         if seen is None:
             continue
         again = look.inspect(received=True, from_rows=asked["from_rows"])
+        every = look.inspect(received=True)
         session.same(f"{case.name}: received, asked for alone", again.received, seen.received)
         found, _, narrow = expected(session, made)
         if found is None:
@@ -121,7 +128,12 @@ def facts(session: Session) -> None:
                 actual = actual[..., : whole.shape[-1]]
             session.compare(f"{case.name}: {fact}", actual, whole,
                             exact.budget(whole, near[fact], exact.COARSE, size))  # fmt: skip
+        top_keys(session, case.name, seen.top, found, size)
+        sums, near_sums = found.weights.sum(-2), narrow.weights.sum(-2)
+        session.compare(f"{case.name}: received of every row", every.received, sums,
+                        exact.budget(sums, near_sums, exact.COARSE, size))  # fmt: skip
     _ties(session)
+    _many_keys(session)
 
 
 def _ties(session: Session) -> None:
@@ -134,6 +146,16 @@ def _ties(session: Session) -> None:
         first = torch.arange(session.top, device=seen.top.keys.device).expand_as(seen.top.keys)
         lower = torch.equal(seen.top.keys, first)
         session.holds("ties: the lower position", lower, "it is another")
+
+
+def _many_keys(session: Session) -> None:
+    """Check more top keys than one tile's best can hold."""
+    made, name, most = lookups.named("causal")[0].make(session), "many top keys", 70
+    look = sl.Lookup(*made[:3], **made.options, backend="cuda")
+    seen = session.attempt(name, poisoned_call, look.inspect, top=most)
+    found, _, _ = expected(session, made)
+    if seen is not None and found is not None:
+        top_keys(session, name, seen.top, found, exact.loudest(found), most=most)
 
 
 def facts_asked(session: Session, made: lookups.Made) -> dict[str, Any]:
@@ -208,21 +230,46 @@ def far(session: Session) -> None:
         return
     for at in ((0, 0), (batch - 1, heads - 1)):
         part = lookups.Made(*(x[at][None, None] for x in (query, key, value)), {})
-        found, naive, narrow = expected(session, part)
-        name, size = f"head {at}", exact.loudest(found)
-        allowed = exact.budget(found.out, naive.out, exact.rounding(session.dtype), size)
-        session.compare(f"{name}: out", seen.out[at], found.out[0, 0], allowed)
-        allowed = exact.budget(found.lse, narrow.lse, exact.COARSE, size)
-        session.compare(f"{name}: lse", seen.lse[at], found.lse[0, 0], allowed)
-        sums = found.weights[0, 0].sum(0)
-        session.compare(f"{name}: received", seen.received[at], sums, exact.COARSE * size)
-        top = type(seen.top)(*(x[at][None, None] for x in seen.top))
-        top_keys(session, name, top, found, size)
+        one = seen.out[at], seen.lse[at], type(seen.top)(*(x[at][None, None] for x in seen.top))
+        found = _few(session, f"head {at}", part, one)
+        sums, size = found.weights[0, 0].sum(0), exact.loudest(found)
+        session.compare(f"head {at}: received", seen.received[at], sums, exact.COARSE * size)
 
 
-def backward(session: Session, backend: str) -> None:
+def _few(
+    session: Session, name: str, part: lookups.Made, seen: tuple[Tensor, Tensor, Any]
+) -> exact.Exact:
+    """Compare out, lse and top of some rows of a head with the exact lookup of them alone."""
+    out, lse, top = seen
+    found, naive, narrow = expected(session, part)
+    size = exact.loudest(found)
+    allowed = exact.budget(found.out, naive.out, exact.rounding(part.query.dtype), size)
+    session.compare(f"{name}: out", out, found.out[0, 0], allowed)
+    allowed = exact.budget(found.lse, narrow.lse, exact.COARSE, size)
+    session.compare(f"{name}: lse", lse, found.lse[0, 0], allowed)
+    top_keys(session, name, top, found, size)
+    return found
+
+
+def strips(session: Session) -> None:
+    """Check a head of so many rows that its top keys are found strip by strip."""
+    rows, keys = (70, 90) if session.dry else (20_000, 131_072)
+    query, key, value = (session.draw(1, 1, length, 32 if session.dry else 128)
+                         for length in (rows, keys, keys))  # fmt: skip
+    look = sl.Lookup(query, key, value, backend="cuda")
+    seen = session.attempt("strips", poisoned_call, look.inspect, top=session.top)
+    if seen is None or session.warming:
+        return
+    for some in (slice(0, 40), slice(rows - 40, rows)):
+        part = lookups.Made(query[:, :, some], key, value, {})
+        top = type(seen.top)(*(x[:, :, some] for x in seen.top))
+        name = f"strips, from row {some.start}"
+        _few(session, name, part, (seen.out[0, 0, some], seen.lse[0, 0, some], top))
+
+
+def backward(session: Session, backend: str, cases: tuple[lookups.Case, ...] = SLOPES) -> None:
     """Check the gradients of every input; of `cuda` with the lse's, and the same bits twice."""
-    for case in lookups.chosen(session, SLOPES):
+    for case in lookups.chosen(session, cases):
         made, own = case.make(session), backend == "cuda"
         shape = made.query.shape[:-1]
         grads = [session.draw(*shape, made.value.shape[-1], dtype=made.query.dtype)]

@@ -59,7 +59,7 @@ class Case(NamedTuple):
 
 def _draw_mask(session: Session, shape: Shape) -> Tensor:
     mask = torch.rand(shape, generator=session.generator, device=session.device) < 0.7
-    mask[..., 3, :] = False  # a row that sees nothing
+    mask[..., 3:4, :] = False  # a row that sees nothing
     return mask
 
 
@@ -78,6 +78,10 @@ def _every(session: Session, at: Shape) -> Options:
         "kv_lens": [kv_len - 3, kv_len], "scale": 0.2, "softcap": 3.0,
         "sinks": session.draw(heads, dtype=torch.float32),
     }  # fmt: skip
+
+
+def _both(session: Session, at: Shape) -> Options:
+    return {"mask": _draw_mask(session, at), "bias": _draw_bias(session, at)}
 
 
 def _fixed(**options: Any) -> Callable[[Session, Shape], Options]:
@@ -123,10 +127,31 @@ CASES = (
     Case("all options", _every, heads=(1, 2), lengths=(197, 391), tiny=(13, 37), tiny_batch=2),
 )  # fmt: skip
 
+LAID_OVER = (
+    Case("mask, 128 dims, many tiles", lambda session, at: {"mask": _draw_mask(session, at)},
+         dims=(128, 128), lengths=(1_091, 1_091)),
+    Case("bias that hides, 128 dims, many tiles",
+         lambda session, at: {"bias": _draw_bias(session, at)},
+         dims=(128, 128), lengths=(1_091, 1_091)),
+    Case("mask and bias, 128 dims, many tiles", _both, dims=(128, 128), lengths=(1_091, 1_091),
+         tiny=(35, 37)),
+    Case("mask and bias, 256 dims", _both, dims=(256, 256), lengths=(1_091, 1_091)),
+    Case("mask and bias, 64 dims", _both, lengths=(1_091, 1_091)),
+    Case("mask and bias, 128 dims, float32", _both, heads=(1, 2), dims=(128, 128),
+         lengths=(1_091, 1_091), dtype="float32"),
+    Case("many rows over a long cache", heads=(1, 1), dims=(128, 128), lengths=(130, 33_003)),
+    Case("mask and bias, one query", _both, dims=(128, 128), lengths=(1, 5_003)),
+)  # fmt: skip
+TORCHS = (
+    Case("torch's: full", tiny=(19, 23)),
+    Case("torch's: causal", CAUSAL, heads=(2, 3), tiny=(19, 19)),
+    Case("torch's: 128 dims, one query", heads=(2, 4), dims=(128, 128), lengths=(1, 5003)),
+)
+
 
 def named(*names: str) -> tuple[Case, ...]:
     """Return the cases of these names, in their order."""
-    known = {case.name: case for case in CASES}
+    known = {case.name: case for case in CASES + LAID_OVER}
     return tuple(known[name] for name in names)
 
 

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from gpu_check import bars, checks, lookups
+from gpu_check import bars, checks, lookups, torchs
 from gpu_check.session import Part, Session
 
 HALVES = lookups.CASES[:14], lookups.CASES[14:]
@@ -16,6 +16,11 @@ def _forward(backend: str, cases: tuple[lookups.Case, ...], session: Session) ->
 def _backward(backend: str, session: Session) -> None:
     if _can(session, backend):
         checks.backward(session, backend)
+
+
+def _torchs(session: Session) -> None:
+    if _can(session, "cuda-torch"):
+        torchs.check(session)
 
 
 def _can(session: Session, backend: str) -> bool:
@@ -36,6 +41,12 @@ LARGE, LONG = (4, 16, 4096, 128), (1, 16, 16_384, 128)
 PARTS = (
     Part("forward, cuda", partial(_forward, "cuda", HALVES[0]), 25, shares=5),
     Part("forward, cuda, more", partial(_forward, "cuda", HALVES[1]), 25, shares=5),
+    Part(
+        "forward, cuda, masks and biases",
+        partial(_forward, "cuda", lookups.LAID_OVER),
+        25,
+        shares=5,
+    ),
     Part("forward, cuda-torch", partial(_forward, "cuda-torch", lookups.CASES), 15),
     Part("forward, cuda-hopper", partial(_forward, "cuda-hopper", lookups.CASES), 20, shares=2),
     Part("facts", checks.facts, 20, shares=3),
@@ -43,7 +54,9 @@ PARTS = (
     Part("map", checks.maps, 15),
     Part("backward, cuda", partial(_backward, "cuda"), 25, shares=4),
     Part("backward, cuda-torch", partial(_backward, "cuda-torch"), 15),
+    Part("kernels of cuda-torch", _torchs, 15),
     Part("far addresses", checks.far, 15),
+    Part("strips of rows", checks.strips, 10),
     Part("watch", _watching, 20),
     Part("time: forward", bars.square(LARGE, causal=False), 15),
     Part("time: forward, causal", bars.square(LARGE, causal=True), 15),

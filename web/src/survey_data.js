@@ -112,6 +112,21 @@ export function surveyOf(json, bytes) {
 export const numberOf = ({ json, points }, measure, head, point) =>
   points(measure, head)[json.points.indexOf(point)];
 
+/**
+ * In how many texts a measure has a number: in the least and the most, over the heads.
+ * @param {Survey} survey
+ * @param {number} measure
+ * @returns {[number, number]}
+ */
+export function textsWith(survey, measure) {
+  let [least, most] = [survey.json.texts, 0];
+  survey.json.heads.forEach((_, head) => {
+    const texts = numberOf(survey, measure, head, "count");
+    [least, most] = [Math.min(least, texts), Math.max(most, texts)];
+  });
+  return [least, most];
+}
+
 /** @param {{part: string, layer: number}} head */
 export const layerOf = ({ part, layer }) => `${part}/${layer}`;
 
@@ -178,7 +193,9 @@ export function surveyAt(hash, survey) {
     of: heads.some((head) => layerOf(head) === of) ? of : "",
     open: open >= 0 && open < heads.length ? open : null,
   };
-  return { ...state, at: state.open ?? orderOf(survey, state)[0] ?? -1 };
+  const order = orderOf(survey, state);
+  const all = state.open !== null && order.indexOf(state.open) >= MOST_ROWS; // or it is not there
+  return { ...state, all, at: state.open ?? order[0] ?? -1 };
 }
 
 /**

@@ -16,6 +16,7 @@ export const SURVEY_ACTIONS = {
   all: () => ({ all: true }),
   open: (_, { open }, at) => ({ at: Number(at), open: open === Number(at) ? null : Number(at) }),
   close: () => ({ open: null }),
+  enter: (survey, state) => ({ at: orderOf(survey, state)[0] ?? -1 }),
   move: (survey, state, way) => {
     const order = orderOf(survey, state);
     const rows = state.all ? order : order.slice(0, MOST_ROWS);
@@ -60,13 +61,14 @@ export async function mountSurvey(root, shadow, page, host) {
     const hash = surveyHash(state);
     history.replaceState(null, "", `${location.pathname}${location.search}${hash && `#${hash}`}`);
     draw();
+    if (name === "open") reveal(shadow, state.open);
   };
   shadow.addEventListener("click", (event) => clicked(event, act), { signal });
   shadow.addEventListener("change", (event) => chosen(event, act), { signal });
   root.ownerDocument.addEventListener(
     "keydown",
     (event) => {
-      if (pressed(event, act) === "move") focusRow(shadow, String(state.at));
+      if (pressed(event, act)) focusRow(shadow, String(state.at));
     },
     { signal },
   );
@@ -75,10 +77,12 @@ export async function mountSurvey(root, shadow, page, host) {
     () => {
       state = surveyAt(location.hash, survey);
       draw();
+      reveal(shadow, state.open);
     },
     { signal },
   );
   draw();
+  reveal(shadow, state.open);
   return () => {
     stopping.abort();
     shadow.replaceChildren();
@@ -101,28 +105,44 @@ function chosen(event, act) {
 /**
  * @param {KeyboardEvent} event
  * @param {(name: string, argument: string) => void} act
- * @returns {string} what it did
+ * @returns {boolean} whether it led to a row
  */
 function pressed(event, act) {
   const target = event.composedPath()[0];
   const free = !(event.altKey || event.ctrlKey || event.metaKey || event.shiftKey);
-  if (!free || target instanceof HTMLSelectElement) return "";
+  if (!free || target instanceof HTMLSelectElement) return false;
   const way = ARROWS[event.key];
   const inRows = target instanceof Element && target.matches(".row-open");
   const aside = way === "left" || way === "right";
   if (way && !aside && (inRows || target === document.body)) {
     event.preventDefault();
     act("move", way);
-    return "move";
+    return true;
+  }
+  if (way === "down" && target instanceof Element && target.matches("thead button")) {
+    event.preventDefault();
+    act("enter", "");
+    return true;
   }
   if (event.key === "Escape") act("close", "");
-  return "";
+  return false;
 }
 
 /** @param {ShadowRoot} shadow */
 function focusedRow(shadow) {
   const held = shadow.activeElement;
   return held?.matches(".row-open") ? held.getAttribute("data-arg") : null;
+}
+
+/**
+ * Scrolls to a row with what it opened; to the row, where there is no room for both.
+ * @param {ShadowRoot} shadow
+ * @param {number | null} at
+ */
+function reveal(shadow, at) {
+  const row = at === null ? null : shadow.querySelector(`.row-open[data-arg="${at}"]`)?.closest("tr");
+  row?.nextElementSibling?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  row?.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
 /** @param {ShadowRoot} shadow @param {string} at */

@@ -10,6 +10,7 @@ import {
   numberOf,
   orderOf,
   POINTS,
+  textsWith,
   wordsOf,
 } from "./survey_data.js";
 import { count, large, spread } from "./survey_spread.js";
@@ -19,11 +20,12 @@ import { count, large, spread } from "./survey_spread.js";
 
 /** @param {Survey} survey @param {SurveyState} state @returns {Node[]} */
 export function surveyView(survey, state) {
-  return [top(survey), notice(state), main(survey, state), keysFooter()];
+  const some = survey.json.heads.length > 0;
+  return [top(survey, some), notice(state), main(survey, state), ...(some ? [keysFooter()] : [])];
 }
 
-/** @param {Survey} survey */
-function top({ json }) {
+/** @param {Survey} survey @param {boolean} some */
+function top({ json }, some) {
   return h(
     "header",
     { "data-key": "header" },
@@ -36,7 +38,7 @@ function top({ json }) {
     h(
       "span",
       { class: "acts" },
-      h("button", { type: "button", "data-act": "save", title: "for a spreadsheet" }, "save CSV"),
+      some && h("button", { type: "button", "data-act": "save", title: "for a spreadsheet" }, "save CSV"),
     ),
   );
 }
@@ -49,6 +51,7 @@ const notice = (state) =>
 function main(survey, state) {
   const order = orderOf(survey, state);
   const rows = state.all ? order : order.slice(0, MOST_ROWS);
+  const some = survey.json.heads.length > 0;
   return h(
     "main",
     { "data-key": "survey", class: "heads table-view survey" },
@@ -59,19 +62,10 @@ function main(survey, state) {
         "div",
         { class: "titled" },
         h("h2", { id: "table-title" }, titleOf(survey, state, order.length)),
-        tools(survey, state),
+        some && tools(survey, state),
       ),
       state_(survey),
-      h(
-        "div",
-        { class: "table-scroll panel", "data-key": "rows" },
-        h(
-          "table",
-          { class: "heads-table", "aria-labelledby": "table-title" },
-          h("thead", {}, headRow(survey, state)),
-          h("tbody", {}, rows.flatMap((at) => bodyRows(survey, state, at, stopOf(rows, state)))),
-        ),
-      ),
+      some ? table(survey, state, rows) : h("p", { "data-key": "none" }, whatToDo(survey)),
       rows.length < order.length &&
         h(
           "p",
@@ -82,13 +76,38 @@ function main(survey, state) {
             `show all ${count(order.length)} heads`,
           ),
         ),
-      h(
-        "p",
-        { class: "quiet table-note" },
-        "Below each number: how many texts have how much, from 0 to the end of the scale, and the " +
-          "line from the smallest to the largest with a box between the quartiles.",
-      ),
+      some &&
+        h(
+          "p",
+          { class: "quiet table-note" },
+          "Below each number: how many texts have how much, on the scale of its heading, and the " +
+            "line from the smallest to the largest with a box between the quartiles.",
+        ),
     ),
+  );
+}
+
+/** @param {Survey} survey @param {SurveyState} state @param {number[]} rows */
+function table(survey, state, rows) {
+  return h(
+    "div",
+    { class: "table-scroll panel", "data-key": "rows" },
+    h(
+      "table",
+      { class: "heads-table", "aria-labelledby": "table-title" },
+      h("thead", {}, headRow(survey, state)),
+      h("tbody", {}, rows.flatMap((at) => bodyRows(survey, state, at, stopOf(rows, state)))),
+    ),
+  );
+}
+
+/** Where there is no head.  @param {Survey} survey */
+function whatToDo({ json: { lines, skipped, whole } }) {
+  if (!whole) return "Nothing is measured yet. Run softlookup survey again into this folder: it goes on.";
+  if (!skipped) return `The file has ${lines ? "no text" : "no line"}. Survey one that has a text in each line.`;
+  return (
+    "No line could be measured; the reasons are above. Survey the right file (--texts), or name the field " +
+    "that has the text (--field)."
   );
 }
 
@@ -97,6 +116,7 @@ const stopOf = (rows, { at }) => (rows.includes(at) ? at : (rows[0] ?? -1));
 
 /** @param {Survey} survey @param {SurveyState} state @param {number} shown */
 function titleOf({ json }, { of }, shown) {
+  if (!json.heads.length) return "No heads yet";
   const heads = `${count(shown)} head${shown === 1 ? "" : "s"}`;
   const layer = json.heads.find((head) => layerOf(head) === of);
   const what = of && layer ? `${heads} of ${readable(layerName(layer))}` : `All ${heads}`;
@@ -111,7 +131,7 @@ function state_({ json }) {
   const words = `${count(skipped)} of ${count(lines)} lines ${skipped === 1 ? "was" : "were"} skipped`;
   return h(
     "details",
-    { class: "skipped quiet", "data-key": "lines" },
+    { class: "skipped quiet", "data-key": "lines", open: json.heads.length === 0 },
     h("summary", {}, `${said}${words}`),
     h(
       "ul",
@@ -154,9 +174,11 @@ function choice(word, name, options, chosen) {
 }
 
 /** @param {Survey} survey @param {SurveyState} state */
-function headRow({ json }, state) {
-  const order = { id: BY_HEAD, word: "head", unit: "", means: "the order of the model" };
-  const columns = json.measures.map((id) => ({ id, ...wordsOf(id) }));
+function headRow(survey, state) {
+  const order = { id: BY_HEAD, word: "head", unit: "", means: "the order of the model", texts: "", end: 0 };
+  const columns = survey.json.measures.map((id, m) => ({
+    id, ...wordsOf(id), texts: whichTexts(survey, m), end: survey.json.tops[m],
+  }));
   return h(
     "tr",
     {},
@@ -164,17 +186,30 @@ function headRow({ json }, state) {
     h(
       "th",
       { scope: "col", class: "key-cell", "data-key": "key" },
-      "key read most, in how many texts",
+      h("span", {}, "key read most, in how many texts"),
+      scale(0),
     ),
   );
 }
 
+/** In how many texts a measure has a number, where it is not in all.  @param {Survey} survey @param {number} m */
+function whichTexts(survey, m) {
+  const [least, most] = textsWith(survey, m);
+  const all = survey.json.texts;
+  if (least === all) return "";
+  return `${least === most ? "" : `${count(least)} … `}${count(most)} of ${count(all)} texts`;
+}
+
+/** What the histograms below a heading reach from and to.  @param {number} end */
+const scale = (end) =>
+  h("span", { class: "scale" }, end > 0 && [h("span", {}, "0"), h("span", {}, rounded(end))]);
+
 /**
  * A heading, which sorts.
- * @param {{id: string, word: string, unit: string, means: string}} column
+ * @param {{id: string, word: string, unit: string, means: string, texts: string, end: number}} column
  * @param {SurveyState} state
  */
-function heading({ id, word, unit, means }, { by, down }) {
+function heading({ id, word, unit, means, texts, end }, { by, down }) {
   const way = by !== id ? "" : down ? " ▼" : " ▲";
   return h(
     "th",
@@ -198,8 +233,10 @@ function heading({ id, word, unit, means }, { by, down }) {
           unit && h("small", {}, unit),
           h("i", { class: "way", "aria-hidden": "true" }, way),
         ),
+        texts && h("small", { class: "which" }, texts),
       ),
     ),
+    scale(end),
   );
 }
 
@@ -278,7 +315,7 @@ function keysFooter() {
   return h(
     "footer",
     { "data-key": "footer" },
-    one(["↑", "↓"], "among the heads (Home, End)"),
+    one(["↑", "↓"], "among the heads (Home, End); ↓ on a heading: into them"),
     one(["Enter"], "its distributions, large; on a heading: sort"),
     one(["Escape"], "close"),
   );

@@ -5,13 +5,17 @@ export const SURVEY_CSS = `
 .survey .row-open { min-width: 96px; padding: 6px 0; } .survey .heads-table thead .name button { padding-left: 8px; }
 .survey .row-open b::after { content: "▸"; display: inline-block; margin-left: 8px; color: var(--soft); font-size: 11px; }
 .survey .row-open[aria-expanded=true] b::after { content: "▾"; }
+.survey .table-scroll { scroll-padding-top: 92px; }
+.survey .heads-table thead button { min-height: 0; padding: 8px 10px 2px; } .heads-table .which { display: block; white-space: nowrap; }
+.scale { display: flex; justify-content: space-between; min-height: 17px; padding: 0 10px 4px; font-size: 11px; font-weight: 400; line-height: 13px; }
 .spread { display: block; position: relative; height: 30px; margin-top: 2px; border-bottom: 1px solid var(--line); }
 .spread i { position: absolute; display: block; }
 .histogram { inset: 0 0 9px; background: color-mix(in srgb, var(--focus) 62%, var(--panel)); clip-path: var(--shape); }
 .whisker { bottom: 3px; height: 1px; left: var(--least); width: calc(var(--most) - var(--least)); background: var(--edge); }
 .quartiles { bottom: 1px; height: 5px; left: var(--quarter); width: max(2px, calc(var(--three) - var(--quarter))); background: var(--edge); border-radius: 1px; }
 .middle { bottom: 0; height: 7px; width: 2px; left: calc(var(--median) - 1px); background: var(--ink); }
-.key-cell { text-align: left !important; } .survey thead .key-cell { padding: 8px 10px !important; white-space: normal !important; min-width: 132px; line-height: 1.25; }
+.key-cell { text-align: left !important; } .survey thead .key-cell { padding: 8px 0 0 !important; } .survey thead .key-cell > span:first-child { display: block; padding: 0 10px 2px; }
+.survey thead .key-cell { white-space: normal !important; min-width: 132px; line-height: 1.25; }
 .key-cell .token { display: inline-block; max-width: 11em; overflow: hidden; text-overflow: ellipsis; vertical-align: bottom; unicode-bidi: isolate; }
 .skipped summary { width: max-content; max-width: 100%; } .skipped ul { margin: 6px 0 0; padding-left: 22px; max-height: 12em; overflow: auto; }
 .heads-table .large > td { text-align: left; white-space: normal; background: var(--faint); padding: 14px 16px 18px; }

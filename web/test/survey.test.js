@@ -9,6 +9,7 @@ import {
   surveyCsv,
   surveyHash,
   surveyOf,
+  textsWith,
 } from "../src/survey_data.js";
 import { SURVEY_ACTIONS } from "../src/survey_page.js";
 import { shapeOf } from "../src/survey_spread.js";
@@ -57,6 +58,18 @@ test("the address keeps the place, and one that leads nowhere is left", () => {
   assert.equal(surveyAt("#by=entropy", survey).at, 2, "Tab reaches the first row");
 });
 
+test("in how many texts a measure has a number, over all heads", () => {
+  assert.deepEqual(textsWith(survey, 0), [2, 2]);
+  assert.deepEqual(textsWith(survey, 1), [0, 2]);
+});
+
+test("an address that opens a head beyond the first rows shows all", () => {
+  const many = Array.from({ length: 401 }, (_, head) => ({ part: "", layer: 0, head }));
+  const long = { ...survey, json: { ...json, heads: many } };
+  assert.equal(surveyAt("#open=400", long).all, true);
+  assert.equal(surveyAt("#open=399", long).all, false);
+});
+
 test("what a person does changes the place", () => {
   const did = (name, argument, at = state) => ({
     ...at, ...SURVEY_ACTIONS[name](survey, at, argument),
@@ -68,6 +81,7 @@ test("what a person does changes the place", () => {
   assert.equal(did("open", "3").open, 3);
   assert.equal(did("open", "3", did("open", "3")).open, null);
   assert.equal(did("close", "", did("open", "3")).open, null);
+  assert.equal(did("enter", "", { ...sorted, at: 3 }).at, 2, "the first row, from a heading");
   assert.equal(did("move", "down").at, 1);
   assert.equal(did("move", "end").at, 3);
   assert.equal(did("move", "down", did("move", "end")).at, 3);

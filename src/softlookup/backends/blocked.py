@@ -79,7 +79,7 @@ def unsupported(problem: Problem, facts: Facts) -> str | None:  # noqa: ARG001 (
     return problem.lies_elsewhere()
 
 
-def offers(problem: Problem, facts: Facts) -> bool:  # noqa: ARG001 (the common signature)
+def offers(problem: Problem, *, alone: bool) -> bool:  # noqa: ARG001 (the common signature)
     """Return whether ``"auto"`` may take this backend for what it can compute: always."""
     return True
 

@@ -22,6 +22,7 @@ BLOCK = 128  # queries and keys of a tile
 DIMS = (64, 128)
 _MAJOR = 9
 _ELSE = 'backend="cuda" takes it'
+_MOST_KEYS = 2**19  # the position of a maximum in those of a strip is an int32
 _MOST_ROWS = 2**31 - BLOCK  # the position of a row, all heads in a row, is an int32
 
 
@@ -48,12 +49,13 @@ def _origin(package: str) -> str:
     return "" if spec is None or spec.origin is None else spec.origin
 
 
-def unsupported(problem: Problem, facts: Facts) -> str | None:  # noqa: ARG001 (the common signature)
+def unsupported(problem: Problem, facts: Facts) -> str | None:
     """Return why this backend cannot take `problem`, as a sentence, or None."""
     return (
         machine.elsewhere(problem)
         or _unfit_option(problem)
         or _unfit_size(problem)
+        or _unfit_facts(problem, facts)
         or _unfit_position(problem)
         or _unfit_memory(problem)
         or _unfit_gpu(problem)
@@ -104,6 +106,14 @@ def _unfit_position(problem: Problem) -> str | None:
     return None
 
 
+def _unfit_facts(problem: Problem, facts: Facts) -> str | None:
+    if facts.top and problem.kv_len > _MOST_KEYS:
+        return (
+            f"It finds the best keys of up to {_MOST_KEYS:,}; here are {problem.kv_len:,}; {_ELSE}."
+        )
+    return None
+
+
 def _unfit_memory(problem: Problem) -> str | None:
     arrays: Any = {"query": problem.query, "key": problem.key, "value": problem.value}
     for name, array in arrays.items():
@@ -137,7 +147,7 @@ def _capability(problem: Problem) -> tuple[int, int] | None:
     return major, minor
 
 
-def offers(problem: Problem, facts: Facts) -> bool:
+def offers(problem: Problem, *, alone: bool) -> bool:
     """Return whether ``"auto"`` may take it: where a recorded measurement shows it faster."""
     capability = _capability(problem)
     return capability is not None and records.covers(
@@ -145,7 +155,7 @@ def offers(problem: Problem, facts: Facts) -> bool:
         capability=capability,
         head_dim=problem.head_dim,
         causal=problem.causal,
-        looking=facts.tallied or facts.received,
+        looking=not alone,
         lengths=(problem.q_len, problem.kv_len),
     )
 

@@ -102,14 +102,15 @@ def _no_way(problem: Problem) -> str | None:
     )
 
 
-def offers(problem: Problem, facts: Facts) -> bool:  # noqa: ARG001 (the common signature)
+def offers(problem: Problem, *, alone: bool) -> bool:
     """Return whether ``"auto"`` may take it: where cuDNN was measured to be the faster one.
 
     See the module; decoding was measured for cuDNN alone, and so is not offered.
     """
     p = problem
     return (
-        way_of(p) == "cudnn"
+        alone
+        and way_of(p) == "cudnn"
         and traits_of(p).capability[0] == 9
         and p.head_dim == p.value_dim
         and p.head_dim in _MEASURED_DIMS

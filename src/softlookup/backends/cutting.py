@@ -5,10 +5,12 @@ one of each; none is made larger, but for the head dimension, and for queries wh
 a group. Pieces in which no query may see a key have no tasks.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, product
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +24,7 @@ from softlookup.problem import Problem
 
 STATE_KEYS = 4096  # that one state of the core gathers
 Sizes = tuple[int, ...]
+_start, _stop = attrgetter("start"), attrgetter("stop")  # of a slice
 
 
 class Laid(NamedTuple):
@@ -95,28 +98,26 @@ class Cut:
         """Yield which chunk of the batch, the heads and the rows."""
         return product(range(len(self.batch)), range(len(self.heads)), range(len(self.rows)))
 
-    def seen(self, batch: int, rows: int) -> list[int]:
-        """Return the chunks of keys that some of these rows may see."""
-        return [keys for keys in range(len(self.keys)) if self._sees(batch, rows, keys)]
-
-    def _sees(self, batch: int, rows: int, keys: int) -> bool:
-        p = self.problem
-        entries, some, here = (
-            self.spans[axis][at] for axis, at in ((0, batch), (2, rows), (3, keys))
-        )
-        if here.stop == here.start or some.stop == some.start or entries.stop == entries.start:
-            return False
-        if p.kv_lens is not None and p.kv_lens[entries].max() <= here.start:
-            return False
+    def seen(self, batch: int, rows: int) -> range:
+        """Return the chunks of keys that some of these rows may see: neighbours, if any."""
+        p, keys = self.problem, self.spans[3]
+        entries, some = self.spans[0][batch], self.spans[2][rows]
+        if not p.kv_len or some.stop == some.start or entries.stop == entries.start:
+            return range(0)
+        begin, end = 0, len(keys)
+        if p.kv_lens is not None:
+            end = bisect_left(keys, p.kv_lens[entries].max(), key=_start)
         if p.q_offset is None:
-            return True
+            return range(end)
         left, right = p.window or (None, None)
         right = 0 if p.causal else right
         first = int(p.q_offset[entries].min()) + some.start
         last = int(p.q_offset[entries].max()) + some.stop - 1
-        if right is not None and last + right < here.start:
-            return False
-        return left is None or first - left < here.stop
+        if right is not None:
+            end = min(end, bisect_right(keys, last + right, key=_start))
+        if left is not None:
+            begin = bisect_right(keys, first - left, key=_stop)
+        return range(begin, end)
 
     def place(self, at: tuple[int, int, int, int], rows: IntArray | None = None) -> Place:
         """Return what a piece needs to know of itself."""

@@ -147,34 +147,40 @@ class Graph:
         counted = facts.normalised
         names = [f"softlookup-{name}-{self.token}" for name in ("received", "readers")]
         graphs: list[dict[Any, Any]] = [{}, {}]
-        for b, h, k in product(*(range(len(each)) for each in (c.batch, c.heads, c.keys))):
-            total = self._received(ends, (b, h, k))
-            for n, dtype in enumerate((np.float64, np.int64)):
-                shape = (c.batch[b], c.heads[h], c.keys[k])
-                whole = (shards.one_of, total, n, dtype) if total else (shards.zeros, shape, dtype)
-                graphs[n][names[n], b, h, k] = whole
+        for b, h in product(range(len(c.batch)), range(len(c.heads))):
+            totals = self._received(ends, b, h)
+            for (k, size), (n, dtype) in product(
+                enumerate(c.keys), enumerate((np.float64, np.int64))
+            ):
+                made: tuple[Any, ...] = (shards.zeros, (c.batch[b], c.heads[h], size), dtype)
+                if k in totals:
+                    made = (shards.one_of, totals[k], n, dtype)
+                graphs[n][names[n], b, h, k] = made
         chunks = (c.batch, c.heads, c.keys)
         sums = self.array(names[0], graphs[0], chunks, np.float64)
         return sums, self.array(names[1], graphs[1], chunks, np.int64) if counted else None
 
-    def _received(self, ends: dict[Rows, Any], at: Rows) -> Any:
-        """Add what a chunk of keys receives from every chunk of queries, added up in order."""
-        (b, h, k), c, facts = at, self.cut, self.asked
-        state: list[Any] = []
+    def _received(self, ends: dict[Rows, Any], b: int, h: int) -> dict[int, Any]:
+        """Add what chunks of keys receive from every chunk of queries, added up in order."""
+        c, facts = self.cut, self.asked
+        states: dict[int, list[Any]] = {}
         for q, span in enumerate(c.spans[2]):
             rows = facts.from_rows
             if rows is not None:
                 rows = rows[c.spans[0][b], span]
-            if k not in c.seen(b, q) or (rows is not None and not rows.any()):
-                continue
-            here, known = (b, h, q, k), self.known(ends[b, h, q])
-            given = (c.options, c.place(here), rows, facts.normalised, known)
-            part = self.add("receive", here, shards.received, *given,
-                            *self.blocks(here, with_value=False))  # fmt: skip
-            state.append(refer(*part))
-            if len(state) == 16:
-                state = [refer(*self.add("sum", here, shards.summed, *state))]
-        return self.add("sum", (*at, "whole"), shards.summed, *state) if state else None
+                if not rows.any():
+                    continue
+            for k in c.seen(b, q):
+                here, known = (b, h, q, k), self.known(ends[b, h, q])
+                given = (c.options, c.place(here), rows, facts.normalised, known)
+                part = self.add("receive", here, shards.received, *given,
+                                *self.blocks(here, with_value=False))  # fmt: skip
+                state = states.setdefault(k, [])
+                state.append(refer(*part))
+                if len(state) == 16:
+                    state[:] = [refer(*self.add("sum", here, shards.summed, *state))]
+        return {k: self.add("sum", (b, h, k, "whole"), shards.summed, *state)
+                for k, state in states.items()}  # fmt: skip
 
     def array(self, name: str, graph: dict[Any, Any], chunks: Any, dtype: Any) -> Any:
         """Return a dask array of these tasks, which come after all others here."""

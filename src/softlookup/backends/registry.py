@@ -39,8 +39,11 @@ class Backend(Protocol):
     def unsupported(self, problem: Problem, facts: Facts) -> str | None:
         """Return why it cannot take this problem, as a sentence, or None."""
 
-    def offers(self, problem: Problem, facts: Facts) -> bool:
-        """Return whether ``"auto"`` may take it for this problem, which it can compute."""
+    def offers(self, problem: Problem, *, alone: bool) -> bool:
+        """Return whether ``"auto"`` may take it for this problem, which it can compute.
+
+        `alone`: nothing but the answer will be asked for, so no look at it has to have its bits.
+        """
 
     def forward(self, problem: Problem, facts: Facts) -> Findings:
         """Return the output and the facts."""
@@ -124,8 +127,8 @@ def check_backend(name: object) -> str:
     return name
 
 
-def choose(problem: Problem, facts: Facts, name: str) -> Backend:
-    """Return the backend that computes `problem`.
+def choose(problem: Problem, facts: Facts, name: str, *, alone: bool = False) -> Backend:
+    """Return the backend that computes `problem`; `alone` as `Backend.offers` has it.
 
     Raises
     ------
@@ -138,7 +141,7 @@ def choose(problem: Problem, facts: Facts, name: str) -> Backend:
             continue
         reason = _reason(backend, problem, facts, named=name == backend.NAME)
         if reason is None:
-            if name == backend.NAME or backend.offers(problem, facts):
+            if name == backend.NAME or backend.offers(problem, alone=alone):
                 return backend
             continue
         reasons.append(f"{backend.NAME}: {reason}")

@@ -9,6 +9,7 @@ from softlookup.errors import SoftlookupError
 from softlookup.tokens import readable
 
 INTERRUPTED = 130  # what a shell reports for a program stopped by Ctrl-C
+TOLD_TO_END = 143  # and for one stopped by kill
 WRONG_INPUT = 2
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from softlookup.cli import TOLD_TO_END
 from softlookup.cli.options import (
     Batch,
     Head,
@@ -200,7 +201,7 @@ def survey(
     field: Annotated[
         str, typer.Option(help="Which field of a line holds the text.", metavar="NAME")
     ] = "text",
-    lines: Annotated[int, typer.Option(help="Lines of one file.", metavar="N")] = 64,
+    lines: Annotated[int, typer.Option(help="Lines of one file.", metavar="N")] = 16,
 ) -> None:
     """Measure what every head of a model does with every text of a file.
 
@@ -210,6 +211,7 @@ def survey(
 
     asked = {"workers": workers, "scheduler": scheduler, "top": top, "longest": longest,
              "field": field, "lines": lines}  # fmt: skip
+    _stop_cleanly_when_told(TOLD_TO_END)
     run(model, texts, output, layers, heads, asked)
 
 
@@ -365,12 +367,12 @@ def doctor() -> None:
     print(diagnose())
 
 
-def _stop_cleanly_when_told() -> None:
+def _stop_cleanly_when_told(code: int = 0) -> None:
     """Turn an end from outside into an ordinary exit, which leaves no file behind."""
     for name in ("SIGTERM", "SIGHUP"):  # the second where there is one: its terminal was closed
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, lambda *_: sys.exit(0))
+            signal.signal(number, lambda *_: sys.exit(code))
 
 
 def _open(what: str) -> "Capture":

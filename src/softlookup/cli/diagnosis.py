@@ -11,7 +11,7 @@ from softlookup.errors import SoftlookupError, ViewError
 
 PACKAGES = (
     "numpy", "ml_dtypes", "safetensors", "typer", "rich", "starlette", "uvicorn", "platformdirs",
-    "pillow", "torch", "triton",
+    "pillow", "pyarrow", "dask", "distributed", "torch", "triton", "transformers",
 )  # fmt: skip
 
 

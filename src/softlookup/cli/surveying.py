@@ -2,10 +2,15 @@
 
 import shlex
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import typer
+
+from softlookup.cli import INTERRUPTED, TOLD_TO_END
 from softlookup.cli.capturing import spans, working
 from softlookup.cli.terminal import progress_bar
+from softlookup.errors import SoftlookupError
 from softlookup.tokens import readable
 
 if TYPE_CHECKING:
@@ -22,8 +27,14 @@ def survey(
     from softlookup.surveys import survey as run
 
     asked |= {"layers": spans(layers, "layers"), "heads": spans(heads, "heads")}
-    with progress_bar("lines", 0) as advance:
-        found = run(model, texts, path, **asked, progress=advance)
+    try:
+        with progress_bar("lines", 0) as advance:
+            found = run(model, texts, path, **asked, progress=_telling(advance))
+    except (KeyboardInterrupt, SystemExit) as end:  # Ctrl-C, or kill
+        after = "\n" if sys.stderr.isatty() else ""  # the ^C that a terminal shows
+        print(f"{after}{_interrupted(path)}", file=sys.stderr)
+        code = INTERRUPTED if isinstance(end, KeyboardInterrupt) else TOLD_TO_END
+        raise typer.Exit(code) from None
     for file in found.remade:
         print(f"{readable(file)}: was damaged, and is made again", file=sys.stderr)
     for one in found.skipped[:MOST_LINES]:
@@ -33,6 +44,33 @@ def survey(
         print(f"and {more:,} more lines skipped", file=sys.stderr)
     print(_said(found, path))
     print(f"next  softlookup heads {shlex.quote(readable(path))}")
+
+
+def _telling(advance: Callable[..., None]) -> Callable[[int, int], None]:
+    """Say once how many lines are there from an earlier run, and move the bar."""
+    begun = False
+
+    def tell(done: int, of: int) -> None:
+        nonlocal begun
+        if not begun and 0 < done < of:
+            print(f"goes on: {done:,} of {of:,} lines are there", file=sys.stderr)
+        begun = True
+        advance(done, of)
+
+    return tell
+
+
+def _interrupted(path: str) -> str:
+    """Say how far a run came that was interrupted."""
+    from softlookup.surveys import open_survey
+
+    try:
+        found = open_survey(path)
+    except SoftlookupError:  # it had not begun to write
+        return "nothing is written yet; run the same line again"
+    files = found.manifest.partitions
+    whole = f"{len(found.files):,} of {files:,} files {'is' if files == 1 else 'are'} whole"
+    return f"{whole}; run the same line again, it goes on"
 
 
 def _said(found: "Survey", path: str) -> str:

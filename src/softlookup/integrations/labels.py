@@ -1,11 +1,12 @@
 """What stands along the rows and columns of recorded lookups: texts, or positions."""
 
 from collections.abc import Mapping
+from itertools import starmap
 from typing import Any
 
 from softlookup.captures.capture import Axis
 from softlookup.errors import DtypeError, ShapeError
-from softlookup.integrations.tokenization import axis_of, padding_of
+from softlookup.integrations.tokenization import axis_reader, padding_of
 from softlookup.problem import Problem
 from softlookup.tokens import check_tokens
 
@@ -87,7 +88,7 @@ def _read(tokenizer: Any, ids: Any, seen: list[list[bool]] | None, encodings: An
     own = encodings if encodings and len(encodings) == len(rows) else [None] * len(rows)
     visible = [None] * len(rows) if seen is None else seen
     if tokenizer is not None:
-        return [axis_of(tokenizer, *one) for one in zip(rows, visible, own, strict=True)]
+        return [*starmap(axis_reader(tokenizer), zip(rows, visible, own, strict=True))]
     return [
         Axis(check_tokens(None, len(row), "tokens", "length"), None, padding_of(some or ()))
         for row, some in zip(rows, visible, strict=True)

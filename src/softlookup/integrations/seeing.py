@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from softlookup.arrays import MEMORY, Array, BoolArray
-from softlookup.device import is_on_device
+from softlookup.device import is_on_device, send
 from softlookup.errors import OptionError, ShapeError
 from softlookup.inspection import Inspection
 from softlookup.integrations.keeping import Apart, set_apart
 from softlookup.integrations.masks import LazyMask, Sight
 from softlookup.integrations.routing import Call, Overlays
-from softlookup.integrations.sending import send
 from softlookup.lookup import Lookup
 from softlookup.problem import pick
 from softlookup.tensors import is_tensor, tensor_of

@@ -1,30 +1,14 @@
-"""Between the machine's memory and a GPU, without waiting for the work that the GPU has been given.
+"""From a GPU to the machine's memory, without waiting for the work that the GPU has been given.
 
 A GPU works through what it is given in order, and reading a number waits for all that comes before
-it. What is sent here goes through pinned memory, where neither side waits for the other.
+it. What comes here goes through pinned memory, where neither side waits for the other.
 """
 
 import sys
 from typing import Any
 
-import numpy as np
-
 from softlookup.arrays import Array, in_memory
-from softlookup.device import DeviceArray
-
-
-def send(array: Array, device: Any) -> Any:
-    """Return an array of memory as a tensor on a device; what works there is not waited for."""
-    torch: Any = sys.modules["torch"]
-    tensor = torch.from_numpy(np.array(array))
-    if not _works_apart(device):
-        return tensor.to(device)
-    return tensor.pin_memory().to(device, non_blocking=True)
-
-
-def _works_apart(device: Any) -> bool:
-    """Return whether a device works through what it is given by itself."""
-    return bool(device.type == "cuda")
+from softlookup.device import DeviceArray, works_apart
 
 
 class Arriving:
@@ -42,7 +26,7 @@ class Arriving:
         self._pinned: list[Any] = []
         self._event: Any = None
         self._arrays: list[Array] | None = None
-        if tensors and _works_apart(tensors[0].device):
+        if tensors and works_apart(tensors[0].device):
             self._begin(tensors, aside=aside)
         else:
             self._arrays = [in_memory(DeviceArray(one.detach())) for one in tensors]

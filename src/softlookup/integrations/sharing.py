@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from softlookup.arrays import BoolArray, IntArray
-from softlookup.integrations.sending import send
+from softlookup.device import send
 from softlookup.options import Overlay
 from softlookup.problem import Problem
 from softlookup.watched.repeats import Earlier, entry_of, pairs

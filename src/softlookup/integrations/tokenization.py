@@ -96,7 +96,12 @@ def texts_of(tokenizer: Any, ids: Sequence[int]) -> tuple[str, ...]:
 
 def speller(tokenizer: Any) -> Callable[[Sequence[int]], tuple[str, ...]]:
     """Return what does so for many texts: a large tokenizer is slow to tell its kind."""
-    _, as_text = spelling_of(tokenizer)
+    return _speller(tokenizer, spelling_of(tokenizer)[1])
+
+
+def _speller(
+    tokenizer: Any, as_text: Callable[[str], str]
+) -> Callable[[Sequence[int]], tuple[str, ...]]:
     added = set(tokenizer.added_tokens_decoder) | set(tokenizer.all_special_ids)
 
     def text_of(i: int, token: str | None) -> str:
@@ -122,8 +127,13 @@ def words_of(
     Taken from the tokenizer's own account where it has one that tells words apart, else from
     leading spaces or ``##``; None where neither says anything.
     """
+    return _words(tokenizer, spelling_of(tokenizer)[0], ids, texts, encoding)
+
+
+def _words(
+    tokenizer: Any, kind: str, ids: Sequence[int], texts: Sequence[str], encoding: Any
+) -> tuple[int, ...] | None:
     special = set(tokenizer.all_special_ids)
-    kind, _ = spelling_of(tokenizer)
     spaced = [i for i, text in enumerate(texts) if text.startswith(" ") and ids[i] not in special]
     own = _own_words(encoding, len(ids))
     if own is not None and (len(set(own) - {None}) > 1 or len(spaced) < 2):
@@ -186,10 +196,21 @@ def axis_of(
     tokenizer: Any, ids: Sequence[int], seen: Sequence[bool] | None = None, encoding: Any = None
 ) -> Axis:
     """Return the axis of one text: what its tokens say, their words, the padding."""
-    texts = texts_of(tokenizer, ids)
-    words = words_of(tokenizer, ids, texts, encoding)
-    padding = () if seen is None else padding_of(seen)
-    if words is not None and padding:
-        outside = {i for start, stop in padding for i in range(start, stop)}
-        words = _counted([None if i in outside or w < 0 else w for i, w in enumerate(words)])
-    return Axis(texts, words, padding)
+    return axis_reader(tokenizer)(ids, seen, encoding)
+
+
+def axis_reader(tokenizer: Any) -> Callable[..., Axis]:
+    """Return what does so for many texts, and asks the tokenizer once what kind it is."""
+    kind, as_text = spelling_of(tokenizer)
+    spell = _speller(tokenizer, as_text)
+
+    def read(ids: Sequence[int], seen: Sequence[bool] | None = None, encoding: Any = None) -> Axis:
+        texts = spell(ids)
+        words = _words(tokenizer, kind, ids, texts, encoding)
+        padding = () if seen is None else padding_of(seen)
+        if words is not None and padding:
+            outside = {i for start, stop in padding for i in range(start, stop)}
+            words = _counted([None if i in outside or w < 0 else w for i, w in enumerate(words)])
+        return Axis(texts, words, padding)
+
+    return read

@@ -13,7 +13,7 @@ from softlookup import autograd
 from softlookup.attending import attend
 from softlookup.backends import registry
 from softlookup.errors import DtypeError, OptionError, PackageError, ShapeError
-from softlookup.facts import Facts
+from softlookup.facts import NO_FACTS
 from softlookup.lookup import Lookup
 from softlookup.tensors import is_compiling, is_tensor
 
@@ -149,7 +149,7 @@ def _attend_with_lse(query: Any, key: Any, value: Any, options: dict[str, Any]) 
     look.problem.need_value()
     if look.tensors is None:
         raise ValueError("a lookup of a tensor holds its tensors")
-    backend = registry.choose(look.problem, Facts(), look.backend)
+    backend = registry.choose(look.problem, NO_FACTS, look.backend, alone=True)
     return autograd.answer(look.problem, backend, look.tensors)
 
 

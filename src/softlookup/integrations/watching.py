@@ -17,7 +17,7 @@ from softlookup.integrations.admission import (
     listed,
 )
 from softlookup.integrations.seeing import Asked
-from softlookup.integrations.tokenization import axis_of
+from softlookup.integrations.tokenization import axis_reader
 from softlookup.integrations.watcher import Chosen, Watcher
 from softlookup.options import check_flag, names_checked
 from softlookup.watched import Watched
@@ -249,4 +249,5 @@ def _reader(tokenizer: Any) -> Callable[[list[int], list[bool] | None], Any]:
             "tokenizer", f"must be a tokenizer of transformers; got {type(tokenizer).__name__}. "
             "Load it with AutoTokenizer.from_pretrained(...)."
         )  # fmt: skip
-    return lambda ids, seen: axis_of(tokenizer, ids, [True] * len(ids) if seen is None else seen)
+    read = axis_reader(tokenizer)
+    return lambda ids, seen: read(ids, [True] * len(ids) if seen is None else seen)

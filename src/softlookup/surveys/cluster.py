@@ -5,8 +5,9 @@ What goes wrong with it is one sentence; what was written stays, and the next ru
 
 import asyncio
 import concurrent.futures
-import importlib.util
 import logging
+import socket
+import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -17,11 +18,14 @@ from softlookup.errors import BackendError
 from softlookup.surveys.block import Block
 from softlookup.surveys.corpus import Line
 from softlookup.surveys.packages import needed
+from softlookup.surveys.processes import processes
 from softlookup.surveys.work import Job, forget, work
 from softlookup.tokens import listed, readable
 
 _PATIENCE = 30  # seconds for a worker to come, or to come back
-_ALONE = {"SOFTLOOKUP_THREADS": "1"}  # the workers share the processors
+_SOON = 3  # seconds after which a wait is told, and an address counts as unreachable
+_PORT = 8786  # Dask's own
+_LOG = logging.getLogger(__name__)  # where nobody listens, a warning is a line on stderr
 _ENDED = (asyncio.CancelledError, concurrent.futures.CancelledError)
 
 Part = Callable[[int], list[Line]]
@@ -61,7 +65,7 @@ def on_workers(
                 asked = client.submit(work, job, lines(part), key=key, pure=False)
                 under_way[asked] = part
 
-        ask(2 * max(len(_workers(client)), 1))
+        ask(2 * max(len(_workers(client)), workers, 1))
         while under_way:
             for one in _done(client, under_way):
                 part = under_way[one]
@@ -143,20 +147,7 @@ def _client(workers: int, scheduler: str | None) -> Iterator[Any]:
     with ExitStack() as stack:
         stack.enter_context(_quietly())
         if scheduler is None:
-            cluster = distributed.LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,
-                processes=True,
-                host="127.0.0.1",
-                dashboard_address="127.0.0.1:0",
-                scheduler_kwargs={"dashboard": False},
-                worker_dashboard_address="127.0.0.1:0",
-                silence_logs=logging.CRITICAL,
-                security=True if importlib.util.find_spec("cryptography") else None,
-                env=_ALONE,
-            )
-            stack.enter_context(cluster)
-            client = distributed.Client(cluster)
+            client = distributed.Client(stack.enter_context(processes(workers)))
         else:
             client = _connected(distributed, scheduler)
         stack.enter_context(client)
@@ -178,19 +169,75 @@ def _quietly() -> Iterator[None]:
             log.setLevel(level)
 
 
-def _connected(distributed: Any, scheduler: str) -> Any:
+def check_scheduler(scheduler: str) -> None:
+    """Refuse an address where no scheduler is, before anything is loaded for it.
+
+    Raises
+    ------
+    BackendError
+        Where nothing answers there.
+    """
+    _knock(scheduler)
+    with _quietly(), _asked(needed("distributed"), scheduler) as client:
+        try:
+            client.wait_for_workers(1, timeout=_SOON)
+        except TimeoutError:
+            _LOG.warning(
+                "scheduler: %s has no worker yet; waiting %d seconds for one. Start one with: "
+                "dask worker %s", *(listed(scheduler), _PATIENCE, listed(scheduler)),
+            )  # fmt: skip
+        except OSError as error:
+            raise _gone(error) from error
+
+
+def _knock(scheduler: str) -> None:
+    """Refuse an address that nobody listens at: Dask itself would try it again and again."""
+    scheme, _, place = scheduler.rpartition("://")
+    if scheme not in {"", "tcp", "tls"}:
+        return
+    host, colon, port = place.rpartition(":") if not place.endswith("]") else (place, "", "")
+    if not colon:
+        host, port = place, str(_PORT)
+    until = time.monotonic() + _SOON
+    while True:
+        try:
+            address = (host.strip("[]"), int(port))
+            socket.create_connection(address, timeout=max(until - time.monotonic(), 0.1)).close()
+        except (OSError, ValueError, OverflowError) as error:
+            if isinstance(error, ConnectionRefusedError) and time.monotonic() < until:
+                time.sleep(0.2)  # it may be on its way up
+                continue
+            raise _unanswered(scheduler, error) from error
+        return
+
+
+def _asked(distributed: Any, scheduler: str) -> Any:
     try:
-        client = distributed.Client(scheduler, timeout=_PATIENCE / 2)
+        return distributed.Client(scheduler, timeout=_PATIENCE / 2)
+    except (OSError, ValueError, TypeError, RuntimeError) as error:
+        raise _unanswered(scheduler, error) from error
+
+
+def _unanswered(scheduler: str, error: BaseException) -> BackendError:
+    reason = " ".join(str(error).split())[:200].rstrip(".")
+    return BackendError(
+        "scheduler", f"must be the address of a Dask scheduler, e.g. tcp://10.0.0.1:8786; "
+        f"{listed(scheduler)} does not answer: {readable(reason)}. Check it."
+    )  # fmt: skip
+
+
+def _connected(distributed: Any, scheduler: str) -> Any:
+    """Return a client of a scheduler that has a worker, or gets one while it is waited for."""
+    client = _asked(distributed, scheduler)
+    try:
         client.wait_for_workers(1, timeout=_PATIENCE)
     except TimeoutError as error:
+        client.close()
         raise BackendError(
             "scheduler", f"must have a worker; {listed(scheduler)} had none for {_PATIENCE} "
             "seconds. Start one with: dask worker ADDRESS."
         ) from error  # fmt: skip
     except (OSError, ValueError, TypeError, RuntimeError) as error:
-        reason = " ".join(str(error).split())[:200].rstrip(".")
-        raise BackendError(
-            "scheduler", f"must be the address of a Dask scheduler, e.g. tcp://10.0.0.1:8786; "
-            f"{listed(scheduler)} does not answer: {readable(reason)}. Check it."
-        ) from error  # fmt: skip
+        client.close()
+        raise _unanswered(scheduler, error) from error
     return client

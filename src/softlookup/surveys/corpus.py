@@ -87,6 +87,11 @@ def read_corpus(path: str | os.PathLike[str], lines_each: int) -> Corpus:
         Where it cannot be read, or is empty.
     """
     file, digest = Path(path), hashlib.sha256()
+    if file.exists() and not file.is_file() and not file.is_dir():  # opening one may wait for ever
+        raise FileError(
+            readable(str(file)), "must be a file, whose parts are read again and again; it is a "
+            "stream. Write it to a file first."
+        )  # fmt: skip
     starts, lines, at, last = [0], 0, 0, b"\n"
     with _opened(file) as stream:
         state = _state(stream)

@@ -66,7 +66,8 @@ def read_line(line: Line, field: str) -> Prompt | str:
         return f"{listed(field)!r} must be whole characters; it has half of a surrogate pair"
     name, labels = found.get("id"), found.get("groups")
     if isinstance(name, bool) or not isinstance(name, str | int | None):
-        return f"'id' must be a text or a number; it is {_kind(name)}"
+        kind = "no whole one" if isinstance(name, float) else _kind(name)
+        return f"'id' must be a text or a whole number; it is {kind}"
     if isinstance(name, str) and _broken(name):
         return "'id' must be whole characters; it has half of a surrogate pair"
     known = None if labels is None else _labels(labels, len(text))

@@ -7,6 +7,7 @@ again, and so is what does not match it.
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
@@ -22,6 +23,7 @@ from softlookup.writing import write_whole
 
 ROWS, DONE = "rows", "done"
 _AT_ONCE = 2**20  # bytes
+_RECORD = re.compile(r"part-(\d{6,15})\.json")
 
 
 class Record(NamedTuple):
@@ -105,6 +107,17 @@ def is_whole(folder: Path, number: int, record: Record) -> bool:
         return file.stat().st_size == record.bytes and _sha256(file) == record.sha256
     except OSError:
         return False
+
+
+def recorded(folder: Path) -> list[int]:
+    """Return the partitions that were recorded as whole at some time, in order."""
+    names = (_RECORD.fullmatch(one.name) for one in (folder / DONE).glob("part-*.json"))
+    return sorted(int(name[1]) for name in names if name is not None)
+
+
+def holds_rows(folder: Path) -> bool:
+    """Return whether any partition was written, so that others must be like it."""
+    return any((folder / ROWS).glob("part-*.parquet")) or bool(recorded(folder))
 
 
 def begun(folder: Path, number: int) -> bool:

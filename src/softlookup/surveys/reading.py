@@ -13,7 +13,7 @@ from softlookup.errors import FileError
 from softlookup.surveys.distributions import POINTS, Distributions, distributions_of
 from softlookup.surveys.manifest import Manifest, read_manifest
 from softlookup.surveys.packages import needed
-from softlookup.surveys.partitions import Record, file_of, read_partition, read_record
+from softlookup.surveys.partitions import Record, file_of, read_partition, read_record, recorded
 from softlookup.tokens import listed, readable
 from softlookup.watched import Listing
 
@@ -186,8 +186,9 @@ def open_survey(folder: str | os.PathLike[str], *, remade: tuple[str, ...] = ())
             readable(str(place)), "must be the folder of a survey; it holds no manifest. Make one "
             "with softlookup survey."
         )  # fmt: skip
-    found = ((part, read_record(place, part)) for part in range(manifest.partitions))
-    return Survey(place, manifest, {part: one for part, one in found if one is not None}, remade)
+    found = ((part, read_record(place, part)) for part in recorded(place))
+    known = {part: one for part, one in found if one is not None and part < manifest.partitions}
+    return Survey(place, manifest, known, remade)
 
 
 def _known(number: float) -> float | None:

@@ -8,6 +8,7 @@ from softlookup.captures.fitting import whole
 from softlookup.errors import DtypeError, OptionError
 from softlookup.integrations.admission import chosen_numbers
 
+LINES = 16  # what a worker was at is lost where a run is cut short: a few texts, not a file of them
 MOST_LINES = 65_536
 MOST_TOP = 64
 
@@ -31,7 +32,7 @@ class Settings:
     """
 
     field: str = "text"
-    lines: int = 64
+    lines: int = LINES
     longest: int | None = None
     top: int = 4
     layers: tuple[int, ...] | None = None

@@ -18,6 +18,7 @@ from softlookup.surveys.packages import needed, versions
 from softlookup.surveys.partitions import (
     begun,
     file_of,
+    holds_rows,
     is_whole,
     make_room,
     read_record,
@@ -25,7 +26,7 @@ from softlookup.surveys.partitions import (
 )
 from softlookup.surveys.prompts import check_kind, fingerprint
 from softlookup.surveys.reading import Survey, open_survey
-from softlookup.surveys.settings import settings_of
+from softlookup.surveys.settings import LINES, settings_of
 from softlookup.surveys.work import Job
 from softlookup.tokens import listed, readable
 from softlookup.writing import check_writable
@@ -47,7 +48,7 @@ def survey(
     top: int = 4,
     longest: int | None = None,
     field: str = "text",
-    lines: int = 64,
+    lines: int = LINES,
     progress: Callable[[int, int], None] | None = None,
 ) -> Survey:
     """Measure what every head of a model does with every text of a corpus.
@@ -80,8 +81,9 @@ def survey(
         Texts of more tokens are skipped; what the model has positions for where left out.
     field : str, default "text"
         Which field of a line holds the text.
-    lines : int, default 64
-        Lines of a partition, the part that is worked out and written at once.
+    lines : int, default 16
+        Lines of a partition, the part that is worked out and written at once: what a run that is
+        cut short loses of each worker, at most.
     progress : callable, optional
         Told how many lines are done, and of how many.
 
@@ -120,6 +122,8 @@ def survey(
     needed("pyarrow")
     if count or scheduler is not None:
         needed("distributed")
+    if scheduler is not None:
+        cluster.check_scheduler(scheduler)
     found = models.find_model(_as_text(model, "model"))
     check_kind(models.load_config(found))
     corpus = read_corpus(_as_text(texts, "texts"), settings.lines)
@@ -208,11 +212,13 @@ def _entered(folder: Path, manifest: Manifest) -> Iterator[None]:
             readable(str(folder)), f"cannot be written: {error.strerror}. Choose another place."
         ) from error
     with _alone(folder):
-        if there is not None:
+        there = read_manifest(folder)  # a run that has ended since may have written one
+        fresh = there is None or not holds_rows(folder)  # so that a mistake may be mended
+        if there is not None and not fresh:
             manifest.check_same(there, folder)
         check_writable(folder / "rows.parquet")
         make_room(folder)
-        if there is None:
+        if fresh and manifest != there:
             manifest.write(folder)
         yield
 
@@ -229,15 +235,27 @@ def _alone(folder: Path) -> Iterator[None]:
     except ImportError:
         yield
         return
-    with (folder / _LOCK).open("wb") as held:
+    try:
+        held = (folder / _LOCK).open("wb")
+    except OSError as error:
+        raise FileError(
+            readable(str(folder)), f"cannot be written: {error.strerror}. Choose another place."
+        ) from error
+    with held:
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+            mine = os.path.samestat(os.fstat(held.fileno()), (folder / _LOCK).stat())
+        except OSError:
+            mine = False
+        if not mine:  # or it was removed by another run as that ended, between the two lines above
             raise FileError(
                 readable(str(folder)), "must be surveyed into by one run at a time; another one is "
                 "at work there. Wait for it, or choose another folder."
-            ) from error  # fmt: skip
-        yield
+            )  # fmt: skip
+        try:
+            yield
+        finally:
+            (folder / _LOCK).unlink(missing_ok=True)
 
 
 def _as_workers(workers: Any, scheduler: Any) -> int:

@@ -262,13 +262,17 @@ def tile_of(kernel: str, launch: Launch) -> Tile:
 
 @cache
 def _tile(kernel: str, width: int, capability: int) -> Tile:
-    """Return a tile for rows of `width` 16-bit numbers: up to 128, calm variants spill nothing."""
+    """Return a tile for rows of `width` 16-bit numbers: up to 128, calm variants spill nothing.
+
+    12.x has the shared memory of 8.6, 99 kB.
+    """
+    roomy = 90 <= capability < 120
     if width > 256:
         return Tile(16, 16, 4, 1)
     if width > 128:
         return Tile(32, 32, 8, 1)
     if width > 64:
         if kernel == "rows":
-            return Tile(128, 64, 8, 2) if capability >= 90 else Tile(64, 64, 8, 2)
-        return Tile(32, 128, 8, 2) if capability >= 90 else Tile(64, 64, 8, 2)
+            return Tile(128, 64, 8, 2) if roomy else Tile(64, 64, 8, 2)
+        return Tile(32, 128, 8, 2) if roomy else Tile(64, 64, 8, 2)
     return Tile(64, 64, 4, 3) if kernel == "rows" else Tile(64, 128, 8, 2)

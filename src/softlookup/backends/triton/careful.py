@@ -19,6 +19,7 @@ from softlookup.backends.triton.scores import (
     peak_of,
     query_tile,
     seen_scores,
+    sizes_of,
     value_tile,
 )
 
@@ -31,11 +32,12 @@ def _added(amounts, holds, counts, dtype: tl.constexpr):
     return tl.dot(amounts.to(dtype), holds.to(dtype), counts, input_precision="ieee")
 
 
-@triton.jit(do_not_specialize=["n", "tiles"])
+@triton.jit(do_not_specialize=["tiles"])
 def careful_kernel(
     x, n, room, other, tiles, ROWS: tl.constexpr, KEYS: tl.constexpr, S: tl.constexpr
 ):
     """Answer a tile of rows of a flagged kv head; see the module."""
+    n = sizes_of(n)
     program = tl.program_id(0)
     tile, pair = program % tiles, program // tiles
     batch, head = pair // n.heads, pair % n.heads

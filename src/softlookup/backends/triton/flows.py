@@ -26,6 +26,7 @@ from softlookup.backends.triton.scores import (
     row_range,
     rows_at,
     seen_scores,
+    sizes_of,
     value_tile,
     weights_of,
 )
@@ -114,6 +115,7 @@ def rows_start_kernel(
 
     `out` and `lse_grad` are contiguous.
     """
+    n = sizes_of(n)
     tile, batch, head, kv_head = place_of(tl.program_id(0), tiles, n)
     row = tile * ROWS
     i = row + tl.arange(0, ROWS)
@@ -135,6 +137,7 @@ def rows_start_kernel(
 @triton.jit(do_not_specialize=["tiles"])
 def keys_start_kernel(x, y, n, tiles, KEYS: tl.constexpr, S: tl.constexpr):
     """Tell kv heads whose keys or values are not all finite; padding is not read."""
+    n = sizes_of(n)
     kv_heads = n.heads // n.group
     pair = tl.program_id(0) // tiles
     batch, kv_head = pair // kv_heads, pair % kv_heads
@@ -174,6 +177,7 @@ def keys_kernel(
     `key_grad` and `value_grad` are contiguous; `bias_grad` is (batch, heads, kv_len), each head's
     sum over rows, and zeros before.
     """
+    n = sizes_of(n)
     kv_heads = n.heads // n.group
     pair = tl.program_id(0) // tiles
     batch, kv_head = pair // kv_heads, pair % kv_heads
@@ -245,6 +249,7 @@ def rows_kernel(
 
     `query_grad` is contiguous; `bias_grad` is (batch, heads, q_len), each row's sum over keys.
     """
+    n = sizes_of(n)
     tile, batch, head, kv_head = place_of(tl.program_id(0), tiles, n)
     if (tl.load(y.spoilt + batch * (n.heads // n.group) + kv_head) == 0) != CALM:
         return
@@ -298,6 +303,7 @@ def bias_kernel(
     `bias_grad` is (entries, bias_heads, q_len, kv_len), contiguous; `sharers` (entries, shared) are
     the batch entries that use each. The sum goes over them, and over the heads within each.
     """
+    n = sizes_of(n)
     program = tl.program_id(0)
     key = program % key_tiles * KEYS
     row = program // key_tiles % row_tiles * ROWS

@@ -13,7 +13,7 @@ import triton
 import triton.language as tl
 
 from softlookup.backends.triton import splitting
-from softlookup.backends.triton.launch import Launch, cdiv, descriptor, power_of_2
+from softlookup.backends.triton.launch import Launch, cdiv, descriptor, power_of_2, shared_memory
 from softlookup.backends.triton.maxima import CHUNK, Strip, peaks_of
 from softlookup.backends.triton.running import Room, advance, ask_for_care, finish
 from softlookup.backends.triton.scores import (
@@ -25,6 +25,7 @@ from softlookup.backends.triton.scores import (
     peak_of,
     query_tile,
     seen_scores,
+    sizes_of,
     value_tile,
     within_limits,
 )
@@ -75,13 +76,14 @@ def _value_tile(through, x, n, batch, kv_head, key, limit, KEYS: tl.constexpr, S
         return through.load([batch, kv_head, key, 0]).reshape(KEYS, S.blend)
 
 
-@triton.jit(do_not_specialize=["n", "pair", "row_from", "strip_rows", "tiles", "chunks"])
+@triton.jit(do_not_specialize=["pair", "row_from", "strip_rows", "tiles", "chunks"])
 def forward_kernel(
     x, n, room, maxima, q_through, k_through, v_through, pair, row_from, strip_rows, tiles, chunks,
     ROWS: tl.constexpr, KEYS: tl.constexpr, STAGES: tl.constexpr, WARPS: tl.constexpr,
     PARTS: tl.constexpr, S: tl.constexpr,
 ):  # fmt: skip
     """Answer a tile of rows; see the module."""
+    n = sizes_of(n)
     program = tl.program_id(0)
     tile = program % tiles
     if S.right:  # the longest first
@@ -171,8 +173,12 @@ def tiling_of(launch: Launch) -> Tiling:
     """Return how programs are cut; whatever is asked, and whichever strip it is, it is one."""
     s, rows = launch.switches, max(16, power_of_2(launch.problem.q_len))
     dim = max(s.head, s.blend, 64)
-    modern = launch.capability >= 90
-    tiling = _TILINGS[9 if modern else 8, launch.problem.dtype.itemsize][dim]
+    roomy = shared_memory(launch.capability) > 200  # 12.x is as narrow as 8.6
+    each = launch.problem.dtype.itemsize
+    tiling = _TILINGS[9 if roomy else 8, each][dim]
+    if s.masked or s.biased:  # their tiles are on their way at once, too
+        keys = min(tiling.keys, 64 if roomy and dim < 256 else 32)
+        tiling = tiling._replace(keys=keys, stages=2 if roomy or each * dim < 1024 else 1)
     rows = min(tiling.rows, rows)
     return tiling._replace(rows=rows, warps=min(tiling.warps, 8 if rows > 64 else 4))
 

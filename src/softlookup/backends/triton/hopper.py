@@ -111,13 +111,15 @@ def _peaks(
     """Return the largest score of each row, by an fma, so that no later sum is fused with it.
 
     With MAXIMA also store that of each part of each chunk of 32 keys, see `maxima.chunk_maxima`:
-    what one thread holds of a chunk. CLAMP: there, what is visible counts as finite at least.
+    what one thread holds of a chunk. There, what is visible counts as finite at least, by
+    CLAMP everything, else all but what is -inf.
     """
     if MAXIMA:
         parts = gl.max(gl.max(gl.reshape(s, [_ROWS, _CHUNKS, 4, _PARTS, 2]), 4), 2)
-        if CLAMP:
-            parts = gl.maximum(parts, _LOWEST)
-        parts = gl.fma(parts, scale, 0.0)
+        hidden = parts < _LOWEST
+        parts = gl.maximum(gl.fma(parts, scale, 0.0), _LOWEST)  # a scale above 1 makes it infinite
+        if not CLAMP:
+            parts = gl.where(hidden, -float("inf"), parts)
         layout: gl.constexpr = parts.type.layout
         to = gl.convert_layout(to, gl.SliceLayout(1, gl.SliceLayout(2, layout)))
         chunk = gl.arange(0, _CHUNKS, gl.SliceLayout(0, gl.SliceLayout(2, layout)))

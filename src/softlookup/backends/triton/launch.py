@@ -9,7 +9,7 @@ import torch
 import triton
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from softlookup.device import interpreted
+from softlookup.device import interpreted, send
 from softlookup.options import Overlay
 from softlookup.problem import Problem
 
@@ -67,7 +67,11 @@ class Inputs(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """Numbers of one call; a kernel is not compiled anew where they change.
+    """Numbers of one call; a kernel is not compiled anew where lengths and ends change.
+
+    Triton compiles anew for a number that is 1, or that 16 divides, and cannot be told not to for
+    one in a tuple. So those that change from call to call travel as odd numbers from 3 on (see
+    `_sizes`), and a kernel turns them back by `scores.sizes_of`.
 
     Attributes
     ----------
@@ -154,7 +158,7 @@ class Launch(NamedTuple):
 
     def sent(self, array: Any) -> Any:
         """Return a NumPy array as a tensor on the device; nothing waits."""
-        return _sent(array, self.device)
+        return send(array, self.device)
 
 
 def launch_of(problem: Problem) -> Launch:
@@ -170,15 +174,10 @@ def launch_of(problem: Problem) -> Launch:
         *_overlay(problem.mask, device, torch.uint8),
         *_overlay(problem.bias, device, None),
         None if problem.sinks is None else _floats(_tensor_of(problem.sinks)),
-        _sent(np.array(limits, np.int32), device) if varied else None,
+        send(np.array(limits, np.int32), device) if varied else None,
     ])  # fmt: skip
     first, last, limit = (0, 0, problem.kv_len) if varied else limits[0]
-    sizes = Sizes(
-        problem.heads, max(problem.group, 1), problem.q_len, problem.kv_len,
-        problem.head_dim, problem.value_dim, first, last, limit,
-        float(problem.scale), float(problem.softcap or 1.0),
-        (problem.scale if raw else 1.0) * log2(euler),
-    )  # fmt: skip
+    sizes = _sizes(problem, first, last, limit, raw=raw)
     switches = Switches(
         head=padded_dim(problem.head_dim), blend=padded_dim(problem.value_dim),
         left=left is not None, right=right is not None,
@@ -191,6 +190,21 @@ def launch_of(problem: Problem) -> Launch:
     capability = _capability(device)
     fits = capability >= 90 and all(map(_fits_descriptor, arrays))
     return Launch(problem, inputs, sizes, switches, device, capability, fits)
+
+
+def _sizes(problem: Problem, first: int, last: int, limit: int, *, raw: bool) -> Sizes:
+    q_len = problem.q_len
+
+    def encoded(number: int) -> int:
+        return 2 * number + 3
+
+    return Sizes(
+        problem.heads, max(problem.group, 1), encoded(q_len), encoded(problem.kv_len),
+        problem.head_dim, problem.value_dim,
+        encoded(q_len + first), encoded(q_len + last), encoded(limit),
+        float(problem.scale), float(problem.softcap or 1.0),
+        (problem.scale if raw else 1.0) * log2(euler),
+    )  # fmt: skip
 
 
 def _tensor_of(array: Any) -> Any:
@@ -248,6 +262,13 @@ def _capability(device: Any) -> int:
     return int(triton.runtime.driver.active.get_current_target().arch)  # compiled for another's
 
 
+def shared_memory(capability: int) -> int:
+    """Return how many kilobytes of shared memory a program can have."""
+    if 90 <= capability < 120:
+        return 227
+    return 163 if capability in (80, 87) else 99
+
+
 def _sides(problem: Problem) -> tuple[int | None, int | None]:
     """Return how many keys left and right of its position a row sees; None is all."""
     left, right = problem.window or (None, None)
@@ -286,7 +307,7 @@ def _overlay(overlay: Overlay | None, device: Any, view: Any) -> tuple[Any, Any,
     ]
     starts, entry = overlay.entry * tensor.stride(0), None
     if starts.any():
-        entry = _sent(starts.astype(np.int64), device)
+        entry = send(starts.astype(np.int64), device)
     return tensor, entry, strides[0], strides[1], strides[2]
 
 
@@ -300,10 +321,3 @@ def _no_double(tensor: Any) -> Any:
         return tensor
     near = tensor.clamp(min=-_LARGEST, max=_LARGEST)
     return torch.where(torch.isinf(tensor), tensor, near).to(torch.float32)
-
-
-def _sent(array: Any, device: Any) -> Any:
-    tensor = torch.from_numpy(np.ascontiguousarray(array))
-    if device.type == "cuda":  # a copy from other memory than pinned would wait
-        tensor = tensor.pin_memory()
-    return tensor.to(device, non_blocking=True)

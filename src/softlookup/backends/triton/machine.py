@@ -2,6 +2,8 @@
 
 import importlib.metadata
 import importlib.util
+import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -9,6 +11,7 @@ from typing import Any
 
 from softlookup.arrays import DASK, MEMORY
 from softlookup.device import interpreted
+from softlookup.errors import BackendError
 from softlookup.problem import Problem
 
 LEAST_CAPABILITY = (8, 0)
@@ -16,20 +19,36 @@ LEAST_TRITON = (3, 6)
 
 
 def missing() -> str | None:
-    """Return why the kernels cannot run on this machine, as a sentence, or None."""
-    return _missing_package() or (None if interpreted() else _missing_gpu())
+    """Return why the kernels cannot run on this machine, as a sentence, or None.
+
+    Without a GPU it is that, whatever else is missing: no package would help.
+    """
+    return _missing_torch() or (None if interpreted() else _missing_gpu()) or _missing_package()
 
 
 @cache  # every call of a lookup asks
-def _missing_package() -> str | None:
+def _missing_torch() -> str | None:
     if importlib.util.find_spec("torch") is None:
         return "torch is not installed here: pip install torch."
+    return None
+
+
+@cache
+def _missing_package() -> str | None:
     if importlib.util.find_spec("triton") is None:
         return "Triton is not installed here: pip install 'triton>=3.6'."
-    version = importlib.metadata.version("triton")
-    if tuple(int(part) for part in version.split(".")[:2]) < LEAST_TRITON:
+    version = _version_of_triton()
+    release = re.match(r"(\d+)\.(\d+)", version)
+    if release is not None and (int(release[1]), int(release[2])) < LEAST_TRITON:
         return f"It needs Triton 3.6 or later; here is {version}: pip install -U triton."
     return None
+
+
+def _version_of_triton() -> str:
+    try:
+        return importlib.metadata.version("triton")
+    except importlib.metadata.PackageNotFoundError:  # installed under another name
+        return str(importlib.import_module("triton").__version__)
 
 
 @cache
@@ -58,7 +77,13 @@ def elsewhere(problem: Problem) -> str | None:
 
 @contextmanager
 def on_device(problem: Problem) -> Iterator[None]:
-    """Launch on the device of `problem`; where its memory is full, say so as Python does."""
+    """Launch on the device of `problem`; where its memory is full, say so as Python does.
+
+    Raises
+    ------
+    BackendError
+        Where a kernel needs more shared memory or registers than a program can have there.
+    """
     import torch  # noqa: PLC0415 (as above)
 
     array: Any = problem.query
@@ -71,6 +96,24 @@ def on_device(problem: Problem) -> Iterator[None]:
             yield
     except torch.OutOfMemoryError as error:
         raise MemoryError(str(error)) from error
+    except Exception as error:
+        if not isinstance(error, _out_of_resources()):
+            raise
+        raise BackendError("backend", _too_much(error, problem)) from error
+
+
+def _out_of_resources() -> type[Exception] | tuple[()]:
+    """Return what Triton raises where a kernel does not fit; nothing where it is not loaded."""
+    module: Any = sys.modules.get("triton.runtime.errors")
+    return () if module is None else module.OutOfResources
+
+
+def _too_much(error: Any, problem: Problem) -> str:
+    return (
+        f"must fit on {problem.place}; a kernel for this lookup needs {error.required:,} of "
+        f"{error.name}, and a program there has {error.limit:,}. Pass cpu() of the tensors, and "
+        "report it, please."
+    )
 
 
 @cache

@@ -37,6 +37,15 @@ def chunk_maxima(scores, ROWS: tl.constexpr, KEYS: tl.constexpr):
 
 
 @triton.jit
+def visible_maxima(scores, sees, n, ROWS: tl.constexpr, KEYS: tl.constexpr, S: tl.constexpr):
+    """Return `chunk_maxima` of visible scores in units: finite at least, -inf where none is."""
+    most = chunk_maxima(tl.where(sees, tl.maximum(scores, LOWEST), float("-inf")), ROWS, KEYS)
+    if S.raw:  # a unit above 1 makes the lowest number infinite
+        most = tl.where(most < LOWEST, most, tl.maximum(most * n.unit, LOWEST))
+    return most
+
+
+@triton.jit
 def _dealt(array, ROWS: tl.constexpr, REST: tl.constexpr, WARPS: tl.constexpr):
     """Return (ROWS, REST) with its rows in another order: see `_dealt_rows`."""
     parts = tl.reshape(array, (ROWS // (16 * WARPS), WARPS, 2, 8, REST))
@@ -79,11 +88,12 @@ def peaks_of(scores, sees, to, row, stop, key, strip_rows, n, ROWS: tl.constexpr
     What is visible counts as finite at least, so that -inf means that nothing is.
     """
     if sees is None:
-        most = tl.maximum(chunk_maxima(scores, ROWS, KEYS), LOWEST)
+        most = chunk_maxima(scores, ROWS, KEYS)
+        if S.raw:
+            most = most * n.unit
+        most = tl.maximum(most, LOWEST)
     else:
-        most = chunk_maxima(tl.where(sees, tl.maximum(scores, LOWEST), float("-inf")), ROWS, KEYS)
-    if S.raw:
-        most = most * n.unit
+        most = visible_maxima(scores, sees, n, ROWS, KEYS, S)
     CHUNKS: tl.constexpr = KEYS // 32
     if PARTS == 1:
         most = tl.max(most, 2)

@@ -21,6 +21,7 @@ from softlookup.backends.triton.scores import (
     queries,
     row_range,
     seen_scores,
+    sizes_of,
     weights_of,
 )
 from softlookup.backends.triton.scores import keys as keys_at
@@ -99,6 +100,7 @@ def received_kernel(
     ROWS: tl.constexpr, KEYS: tl.constexpr, S: tl.constexpr,
 ):  # fmt: skip
     """Put the sums of each range of rows into `out`, (ranges, pairs, kv_len)."""
+    n = sizes_of(n)
     tiles = tl.cdiv(n.kv_len, KEYS)
     whole, batch, head, kv_head = place_of(tl.program_id(0), tiles * ranges, n)
     tile, part = whole % tiles, whole // tiles
@@ -150,6 +152,7 @@ def readers_kernel(
     ROWS: tl.constexpr, KEYS: tl.constexpr, S: tl.constexpr,
 ):  # fmt: skip
     """Put how many rows of each range may see a key into `out`, (ranges, batch * heads, kv_len)."""
+    n = sizes_of(n)
     tiles = tl.cdiv(n.kv_len, KEYS)
     whole, pair = tl.program_id(0) % (tiles * ranges), tl.program_id(0) // (tiles * ranges)
     tile, part = whole % tiles, whole // tiles

@@ -21,6 +21,7 @@ from softlookup.backends.triton.scores import (
     place_of,
     queries,
     seen_scores,
+    sizes_of,
 )
 
 PART = 2**14  # keys of a part: enough parts to fill a GPU where rows are few
@@ -47,13 +48,13 @@ class Tiles(NamedTuple):
 def tiles_of(launch: Launch) -> Tiles:
     """Return tiles that fit into the shared memory and the registers of any GPU."""
     dim = launch.switches.head
+    laid_over = launch.switches.masked or launch.switches.biased  # their tiles take room, too
     if launch.inputs.query.element_size() == 4:  # its products hold three times as many registers
         if dim <= 64:
             return Tiles(64, 64, 8, 2)
-        return Tiles(64, 32, 8, 2) if dim <= 128 else Tiles(32, 32, 8, 2)
+        return Tiles(64, 32, 8, 2) if dim <= 128 else Tiles(32, 32, 8, 1 if laid_over else 2)
     if dim > 128:
         return Tiles(64, 64, 4, 2)
-    laid_over = launch.switches.masked or launch.switches.biased  # their tiles take room, too
     return Tiles(128, 32 if laid_over else 64, 8, 3)
 
 
@@ -126,6 +127,7 @@ def states_kernel(
     ROWS: tl.constexpr, KEYS: tl.constexpr, LENGTH: tl.constexpr, S: tl.constexpr,
 ):  # fmt: skip
     """Put the state of rows over each part into `room`, (total, shift, mixed, seen)."""
+    n = sizes_of(n)
     tiles = tl.cdiv(count, ROWS)
     whole, batch, head, kv_head = place_of(tl.program_id(0), tiles * parts, n)
     tile, part = whole % tiles, whole // tiles
@@ -167,6 +169,7 @@ def states_kernel(
 @triton.jit(do_not_specialize=["count", "parts"])
 def settle_kernel(x, n, rows, count, parts, room, found, ROWS: tl.constexpr, S: tl.constexpr):
     """Merge the parts of rows in their order, and finish."""
+    n = sizes_of(n)
     tiles = tl.cdiv(count, ROWS)
     tile, _batch, head, _kv_head = place_of(tl.program_id(0), tiles, n)
     pairs = tl.num_programs(0) // tiles

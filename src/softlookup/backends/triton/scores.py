@@ -13,9 +13,27 @@ from math import log2
 import triton
 import triton.language as tl
 
+from softlookup.backends.triton.launch import Sizes
+
 LOG2E = tl.constexpr(log2(euler))
 LN2 = tl.constexpr(1 / log2(euler))
 LOWEST = tl.constexpr(-3.4028234663852886e38)  # finite: -inf less it stays -inf, and is no NaN
+
+
+@triton.jit
+def sizes_of(n):
+    """Return the numbers of a call as they are: what a kernel does with `n` before all else."""
+    q_len = _decoded(n.q_len)
+    return Sizes(
+        n.heads, n.group, q_len, _decoded(n.kv_len), n.head_dim, n.value_dim,
+        _decoded(n.first) - q_len, _decoded(n.last) - q_len, _decoded(n.limit),
+        n.scale, n.softcap, n.unit,
+    )  # fmt: skip
+
+
+@triton.jit
+def _decoded(number):
+    return ((number - 3) >> 1).to(tl.int32)
 
 
 @triton.jit

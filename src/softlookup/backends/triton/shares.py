@@ -20,6 +20,7 @@ from softlookup.backends.triton.scores import (
     place_of,
     query_tile,
     seen_scores,
+    sizes_of,
     weights_of,
 )
 from softlookup.facts import Facts
@@ -107,6 +108,7 @@ def shares_kernel(
 
     A program counts GROUPS labels, and all BINS.
     """
+    n = sizes_of(n)
     lots = tl.maximum(tl.cdiv(counted.group_count, GROUPS), 1)
     whole, batch, head, kv_head = place_of(tl.program_id(0), tiles * lots * parts, n)
     row, lot, part = whole % tiles * ROWS, whole // tiles % lots, whole // tiles // lots

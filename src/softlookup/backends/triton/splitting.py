@@ -11,8 +11,8 @@ import torch
 import triton
 import triton.language as tl
 
-from softlookup.backends.triton.launch import Launch, cdiv, power_of_2
-from softlookup.backends.triton.maxima import CHUNK, Strip, chunk_maxima
+from softlookup.backends.triton.launch import Launch, cdiv, power_of_2, shared_memory
+from softlookup.backends.triton.maxima import CHUNK, Strip, visible_maxima
 from softlookup.backends.triton.running import (
     FAINT,
     Room,
@@ -27,6 +27,7 @@ from softlookup.backends.triton.scores import (
     limits_of,
     peak_of,
     seen_scores,
+    sizes_of,
     value_tile,
     within_limits,
 )
@@ -48,13 +49,14 @@ class Parts(NamedTuple):
     seen: Any
 
 
-@triton.jit(do_not_specialize=["n", "pair", "span", "segments", "chunks"])
+@triton.jit(do_not_specialize=["pair", "span", "segments", "chunks"])
 def parts_kernel(
     x, n, parts, maxima, pair, span, segments, chunks,
     ROWS: tl.constexpr, KEYS: tl.constexpr, STAGES: tl.constexpr, PARTS: tl.constexpr,
     S: tl.constexpr,
 ):  # fmt: skip
     """Take the rows of a kv head over one segment of the keys; `pair` is the first kv pair."""
+    n = sizes_of(n)
     program = tl.program_id(0)
     near, segment = program // segments, program % segments
     kv_heads = n.heads // n.group
@@ -87,11 +89,7 @@ def parts_kernel(
             products, x, n, batch, head[:, None], i[:, None], j[None, :], first, last, limit, S
         )
         if maxima is not None:
-            most = chunk_maxima(
-                tl.where(sees, tl.maximum(scores, LOWEST), float("-inf")), ROWS, KEYS
-            )
-            if S.raw:
-                most = most * n.unit
+            most = visible_maxima(scores, sees, n, ROWS, KEYS, S)
             if PARTS == 1:
                 most = tl.max(most, 2)[:, :, None]
             chunk = (key // 32 + tl.arange(0, KEYS // 32))[None, :, None]
@@ -115,12 +113,13 @@ def parts_kernel(
         tl.store(parts.acc + to[:, None] * BLEND + tl.arange(0, BLEND)[None, :], acc)
 
 
-@triton.jit(do_not_specialize=["n", "pair", "segments"])
+@triton.jit(do_not_specialize=["pair", "segments"])
 def merge_kernel(
     x, n, parts, room, pair, segments, ROWS: tl.constexpr, SEGMENTS: tl.constexpr,
     S: tl.constexpr,
 ):  # fmt: skip
     """Merge all segments of one row, and store what is wanted of it."""
+    n = sizes_of(n)
     program = tl.program_id(0)
     rows = n.group * n.q_len
     r, near = program % rows, program // rows
@@ -156,9 +155,11 @@ def merge_kernel(
 
 
 def fits(launch: Launch) -> bool:
-    """Return whether a problem has so few queries that this way is better."""
-    p = launch.problem
-    return p.q_len * p.group <= _MOST_ROWS
+    """Return whether a problem has so few queries that this way is better, and room for it."""
+    p, s = launch.problem, launch.switches
+    wide = launch.inputs.query.element_size() * max(s.head, s.blend) > 512
+    roomless = wide and shared_memory(launch.capability) < 100
+    return p.q_len * p.group <= _MOST_ROWS and not roomless
 
 
 def run(launch: Launch, room: Room, strip: Strip) -> None:
@@ -175,13 +176,26 @@ def run(launch: Launch, room: Room, strip: Strip) -> None:
     parts = Parts(acc, total, shift, mixed, launch.empty(*shape, dtype=torch.int32))
     parts_kernel[(pairs * segments,)](
         launch.inputs, launch.sizes, parts, strip.maxima, first, span, segments,
-        cdiv(p.kv_len, CHUNK), ROWS=rows, KEYS=keys_at_once, STAGES=3,
+        cdiv(p.kv_len, CHUNK), ROWS=rows, KEYS=keys_at_once,
+        STAGES=_stages(launch, rows, keys_at_once),
         PARTS=strip.parts, S=s, num_warps=4,
     )  # fmt: skip
     merge_kernel[(pairs * p.group * p.q_len,)](
         launch.inputs, launch.sizes, parts, room, first, segments, ROWS=rows,
         SEGMENTS=power_of_2(segments), S=s, num_warps=4,
     )  # fmt: skip
+
+
+def _stages(launch: Launch, rows: int, keys_at_once: int) -> int:
+    """Return how many tiles may be on their way at once: 3, or what shared memory has room for."""
+    s, each = launch.switches, launch.inputs.query.element_size()
+    laid_over = rows * (s.masked + 4 * s.biased)
+    stage = keys_at_once * (each * (s.head + s.blend) + laid_over)
+    beside = keys_at_once * rows * 4
+    if each == 4:  # its products read the queries, and one tile more, from there
+        beside += (rows + keys_at_once) * each * s.head
+    room = shared_memory(launch.capability) * 1024 - beside
+    return int(max(1, min(3, room // stage)))
 
 
 def _span(launch: Launch) -> int:

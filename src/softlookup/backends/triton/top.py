@@ -26,6 +26,7 @@ from softlookup.backends.triton.scores import (
     queries,
     query_tile,
     seen_scores,
+    sizes_of,
 )
 
 _MOST_BYTES = 2**28  # of maxima, or of scores to be sorted
@@ -76,13 +77,14 @@ def _slots(numbers):
     return tl.arange(0, numbers.shape[0])[:, None] + tl.zeros(numbers.shape, tl.int32)
 
 
-@triton.jit(do_not_specialize=["n", "pair", "row_from", "strip_rows", "chunks", "segments", "top"])
+@triton.jit(do_not_specialize=["pair", "row_from", "strip_rows", "chunks", "segments", "top"])
 def chunks_kernel(
     x, n, maxima, best, best_at, pair, row_from, strip_rows, chunks, segments, top,
     TOP: tl.constexpr, PARTS: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
     SEGMENT: tl.constexpr, S: tl.constexpr,
 ):  # fmt: skip
     """Find the chunks with the largest scores among a segment of them, for some rows of a head."""
+    n = sizes_of(n)
     tiles = tl.cdiv(strip_rows, ROWS)
     program = tl.program_id(0)
     segment = program % segments
@@ -142,12 +144,13 @@ def segments_kernel(
     tl.store(whole_at + to, places, mask=own < strip_rows)
 
 
-@triton.jit(do_not_specialize=["n", "pair", "row_from", "strip_rows", "chunks", "top"])
+@triton.jit(do_not_specialize=["pair", "row_from", "strip_rows", "chunks", "top"])
 def keys_kernel(
     x, n, maxima, best, best_at, shift, factor, top_keys, top_weights, pair, row_from, strip_rows,
     chunks, top, TOP: tl.constexpr, PARTS: tl.constexpr, S: tl.constexpr,
 ):  # fmt: skip
     """Score the chosen chunks of one row again, and store its best keys and their weights."""
+    n = sizes_of(n)
     program = tl.program_id(0)
     own, near = program % strip_rows, program // strip_rows
     batch, head = (pair + near) // n.heads, (pair + near) % n.heads
@@ -197,12 +200,13 @@ def keys_kernel(
     tl.store(top_keys + to * top + ranks, kept, mask=ranks < top)
 
 
-@triton.jit(do_not_specialize=["n", "pair", "row_from", "strip_rows"])
+@triton.jit(do_not_specialize=["pair", "row_from", "strip_rows"])
 def scores_kernel(
     x, n, scores, pair, row_from, strip_rows, ROWS: tl.constexpr, KEYS: tl.constexpr,
     S: tl.constexpr,
 ):  # fmt: skip
     """Store natural scores of some rows, (pairs, rows, kv_len): -inf is hidden, all else finite."""
+    n = sizes_of(n)
     program = tl.program_id(0)
     blocks, tiles = tl.cdiv(n.kv_len, KEYS), tl.cdiv(strip_rows, ROWS)
     key, tile = program % blocks * KEYS, program // blocks % tiles

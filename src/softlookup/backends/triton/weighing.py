@@ -23,6 +23,7 @@ from softlookup.backends.triton.scores import (
     place_of,
     queries,
     seen_scores,
+    sizes_of,
     weights_of,
 )
 from softlookup.backends.triton.scores import keys as keys_at
@@ -91,6 +92,7 @@ def blocks_kernel(
     S: tl.constexpr,
 ):  # fmt: skip
     """Put blocks of listed rows over neighbouring keys; `out` begins as 0."""
+    n = sizes_of(n)
     tiles = tl.cdiv(count, ROWS)
     whole, batch, head, kv_head = place_of(tl.program_id(0), tiles * strips, n)
     pair = (tl.program_id(0) // (tiles * strips)).to(tl.int64)
@@ -141,6 +143,7 @@ def pairs_kernel(
     ROWS: tl.constexpr, KEYS: tl.constexpr, S: tl.constexpr,
 ):  # fmt: skip
     """Put the weights of listed rows and listed keys, (pairs, rows, keys)."""
+    n = sizes_of(n)
     tiles, across = tl.cdiv(count, ROWS), tl.cdiv(key_count, KEYS)
     whole, batch, head, kv_head = place_of(tl.program_id(0), tiles * across, n)
     pair = (tl.program_id(0) // (tiles * across)).to(tl.int64)

@@ -493,8 +493,8 @@ function scaleOf(arrays2, edit2) {
   const now = edit2.query[0]?.length ?? 0;
   return before2 !== now && isDefaultScale(arrays2.scale, before2) ? now ** -0.5 : arrays2.scale;
 }
-function isDefaultScale(scale, head_dim) {
-  return head_dim > 0 && Math.abs(scale * Math.sqrt(head_dim) - 1) < 1e-12;
+function isDefaultScale(scale2, head_dim) {
+  return head_dim > 0 && Math.abs(scale2 * Math.sqrt(head_dim) - 1) < 1e-12;
 }
 function isPaired(tokens, key_tokens) {
   return tokens.length === key_tokens.length && tokens.every((token2, i) => token2 === key_tokens[i]);
@@ -2753,7 +2753,7 @@ function barShare(x, { low, high, log }) {
   return Math.max(0, Math.min(1, share2));
 }
 function paintStrip(canvas, numbers, options) {
-  const { vertical, cell: cell3, colors, scale, picked: picked2 = null, thickness = THICKNESS } = options;
+  const { vertical, cell: cell3, colors, scale: scale2, picked: picked2 = null, thickness = THICKNESS } = options;
   const { ratio = globalThis.devicePixelRatio || 1 } = options;
   const length = numbers.length * cell3;
   const pen = sized(canvas, vertical ? thickness : length, vertical ? length : thickness, ratio);
@@ -2767,7 +2767,7 @@ function paintStrip(canvas, numbers, options) {
     else pen.fillRect(start2, 0, size, long);
   };
   for (let i = 0; i < numbers.length; i += 1) {
-    const share2 = barShare(numbers[i], scale);
+    const share2 = barShare(numbers[i], scale2);
     if (Number.isNaN(share2)) fill(i, 0.5, colors.nan);
     else fill(i, share2, i === picked2 ? colors.focus : colors.bar);
   }
@@ -2884,7 +2884,7 @@ function scaleOf2({ most, mean }, log) {
   return { low, high: Math.max(high, 10 * low), log, under: mean.some((x) => x < low) };
 }
 function drawProfile(pen, axis2, strip, { log, across, colors, ratio }) {
-  const scale = scaleOf2(strip, log);
+  const scale2 = scaleOf2(strip, log);
   const each = (strip.stop - strip.start) / strip.buckets;
   const place = (bucket) => Math.round((strip.start + bucket * each - axis2.from) / axis2.per * ratio);
   const bar = (from, upTo, share2) => {
@@ -2897,9 +2897,9 @@ function drawProfile(pen, axis2, strip, { log, across, colors, ratio }) {
     const [from, upTo] = [place(b), place(b + 1)];
     if (upTo < 0 || from > axis2.length * ratio || Number.isNaN(strip.most[b])) continue;
     pen.fillStyle = colors.hatch;
-    bar(from, upTo, barShare(strip.most[b], scale));
+    bar(from, upTo, barShare(strip.most[b], scale2));
     pen.fillStyle = colors.bar;
-    bar(from, upTo, barShare(strip.mean[b], scale));
+    bar(from, upTo, barShare(strip.mean[b], scale2));
   }
 }
 
@@ -3733,20 +3733,20 @@ var headsOf = ({ layers }) => layers.flatMap(({ heads }, stage) => heads.map((_,
 var hasTable = ({ layers }) => layers.reduce((sum2, { heads }) => sum2 + heads.length, 0) > 1;
 var stepArgs = (state, at) => ({ ...headArgs({ ...state, ...at }), work: "1" });
 function tableScene(state, source) {
-  const { capture, table: table6 } = state;
+  const { capture, table: table7 } = state;
   const all = headsOf(capture).map((at) => rowOf(state, source, at));
-  const rows = all.filter(({ at }) => table6.layer === null || at.stage === table6.layer);
+  const rows = all.filter(({ at }) => table7.layer === null || at.stage === table7.layer);
   const columns = columnsOf2(capture, rows);
   return {
     state,
-    rows: sorted(rows, columns, table6),
+    rows: sorted(rows, columns, table7),
     columns,
     kinds: kindsOf(rows),
     progress: progressOf(all),
     by: all.find(({ json }) => json?.by)?.json?.by ?? ""
   };
 }
-var shownHeads = ({ capture, table: table6 }) => headsOf(capture).filter(({ stage }) => table6.layer === null || stage === table6.layer);
+var shownHeads = ({ capture, table: table7 }) => headsOf(capture).filter(({ stage }) => table7.layer === null || stage === table7.layer);
 function rowOf(state, source, at) {
   const layer = state.capture.layers[at.stage];
   const answer = source.answer("head", stepArgs(state, at));
@@ -3814,12 +3814,12 @@ function tableSteps(state, source) {
 
 // src/url_table.js
 var TABLE_AT_FIRST = { by: BY_HEAD, down: false, layer: null, paused: false, at: "0.0" };
-function writeTable({ table: table6, batch }, fields2) {
+function writeTable({ table: table7, batch }, fields2) {
   fields2.set("v", "table");
   if (batch) fields2.set("b", String(batch));
-  if (table6.by !== BY_HEAD) fields2.set("by", table6.by);
-  if (table6.down !== (table6.by !== BY_HEAD)) fields2.set("way", table6.down ? "down" : "up");
-  if (table6.layer !== null) fields2.set("of", String(table6.layer));
+  if (table7.by !== BY_HEAD) fields2.set("by", table7.by);
+  if (table7.down !== (table7.by !== BY_HEAD)) fields2.set("way", table7.down ? "down" : "up");
+  if (table7.layer !== null) fields2.set("of", String(table7.layer));
 }
 function readTable(fields2, capture, batch) {
   const asked2 = fields2.get("by") ?? "";
@@ -4657,8 +4657,8 @@ async function saveGrid(scene, kind) {
   return name;
 }
 function saveTable(scene) {
-  const { capture, table: table6 } = scene.state;
-  const part = table6.layer === null ? "heads" : capture.layers[table6.layer].label;
+  const { capture, table: table7 } = scene.state;
+  const part = table7.layer === null ? "heads" : capture.layers[table7.layer].label;
   const name = fileName([capture.title, part], "csv");
   download(name, new Blob([tableCsv(scene)], { type: "text/csv" }));
   return name;
@@ -4695,8 +4695,8 @@ function errands(page) {
     save: (kind) => void save(page, kind),
     "save-page": () => savePage(page),
     "save-table": () => {
-      const table6 = page.table();
-      if (table6) update({ notice: `Saved as ${saveTable(table6)}.` });
+      const table7 = page.table();
+      if (table7) update({ notice: `Saved as ${saveTable(table7)}.` });
     },
     ...mapErrands(page),
     ...profileErrands(page),
@@ -4798,12 +4798,12 @@ async function checkTurn({ state, update, wait, source }) {
 function copyShown(page) {
   const { update } = page;
   const map = page.map();
-  const table6 = page.table();
+  const table7 = page.table();
   if (map) {
     const pair2 = pairText(map);
     if (pair2) void copy(page, pair2.done, pair2.text);
     else update({ notice: "There is nothing to copy yet: hold a pair (L)." });
-  } else if (table6) void copy(page, "The table is copied, as it stands.", tableText(table6));
+  } else if (table7) void copy(page, "The table is copied, as it stands.", tableText(table7));
   else {
     const text = ledgerText(page.scene());
     if (text) void copy(page, "The ledger is copied as text.", text);
@@ -5613,11 +5613,11 @@ function arrays(file, args) {
   if (reason) refuse("arrays", `go to the page only where they can be edited. ${reason}`);
   const head2 = file.head(place);
   const rows = Array.from({ length: head2.q_len }, (_, i) => head2.row(i));
-  const { query, key, value, sink, scale, softcap, q_offset } = head2.whole;
+  const { query, key, value, sink, scale: scale2, softcap, q_offset } = head2.whole;
   const visible = rows.map((problem, i) => problem.visible[i]);
   const has = file.data.layers[place.layer].bias !== null;
   const bias = has ? rows.map((problem, i) => (problem.bias ?? [])[i]) : null;
-  return only2({ query, key, value, visible, bias, sink, scale, softcap, q_offset });
+  return only2({ query, key, value, visible, bias, sink, scale: scale2, softcap, q_offset });
 }
 function trace(file, args) {
   const place = placeOf(file, args);
@@ -7270,7 +7270,7 @@ function shelf({ shelf: items, capture, source, title }) {
   );
   return h("nav", { class: "shelf", "aria-label": "what can be opened" }, buttons);
 }
-function views(view, table6) {
+function views(view, table7) {
   const one = (name, label) => h(
     "button",
     {
@@ -7286,7 +7286,7 @@ function views(view, table6) {
     "span",
     { class: "choice", role: "group", "aria-label": "view" },
     one("map", "one head as one picture, from the whole to a single weight"),
-    table6 && one("table", "all heads, as numbers to sort"),
+    table7 && one("table", "all heads, as numbers to sort"),
     one("heads", "all heads, as pictures"),
     one("steps", "one head, step by step")
   );
@@ -8199,7 +8199,7 @@ function vectorsPart(scene, wide) {
     wide ? `the first ${FIRST2} dimensions` : `all ${width} dimensions`
   );
   const title = h("h2", { id: "vectors-title" }, `The vectors of ${names2}`);
-  const table6 = h(
+  const table7 = h(
     "table",
     { class: "vectors", "aria-labelledby": "vectors-title" },
     head(width, wide),
@@ -8210,7 +8210,7 @@ function vectorsPart(scene, wide) {
     "section",
     { class: "vectors-part", "data-key": "vectors", "aria-labelledby": "vectors-title" },
     h("div", { class: "titled" }, title, width > FIRST2 && more),
-    h("div", { class: "scroll panel" }, table6)
+    h("div", { class: "scroll panel" }, table7)
   );
 }
 function asked({ tokens, keyTokens }, record, i) {
@@ -8735,9 +8735,9 @@ function textField({ batch, info: { sizes } }) {
     ` of 0 … ${most}`
   );
 }
-function layerChoice({ capture: { layers }, table: table6 }) {
+function layerChoice({ capture: { layers }, table: table7 }) {
   if (layers.length < 2) return null;
-  const option = (stage, word2) => h("option", { value: stage ?? "", selected: table6.layer === stage }, word2);
+  const option = (stage, word2) => h("option", { value: stage ?? "", selected: table7.layer === stage }, word2);
   return h(
     "label",
     { class: "compare" },
@@ -9852,8 +9852,8 @@ function articlePart({ lesson, section }) {
     )
   );
 }
-function figure3(table6) {
-  const rows = table6.rows.map(
+function figure3(table7) {
+  const rows = table7.rows.map(
     (row) => h(
       "tr",
       {},
@@ -9868,14 +9868,14 @@ function figure3(table6) {
     h(
       "table",
       { class: "figures" },
-      h("caption", {}, prose(table6.caption)),
+      h("caption", {}, prose(table7.caption)),
       h(
         "thead",
         {},
         h(
           "tr",
           {},
-          table6.columns.map((name) => h("th", { scope: "col" }, prose(name)))
+          table7.columns.map((name) => h("th", { scope: "col" }, prose(name)))
         )
       ),
       h("tbody", {}, rows)
@@ -10217,13 +10217,13 @@ function workOf(studio, kind, which) {
   const scales = stripScales(scene);
   const vertical = kind === "entropy";
   const numbers = vertical ? entropy : received;
-  const scale = vertical ? scales.entropy : scales.received;
+  const scale2 = vertical ? scales.entropy : scales.received;
   const at = vertical ? row : key;
   const picked2 = at === null ? null : at - (vertical ? grid2.rowAt : grid2.keyAt);
   return {
-    picture: [grid2, view.facts, kind, cell3, picked2, scale.low, scale.high],
+    picture: [grid2, view.facts, kind, cell3, picked2, scale2.low, scale2.high],
     paint: (canvas) => {
-      paintStrip(canvas, numbers, { vertical, cell: cell3, colors, scale, picked: picked2 });
+      paintStrip(canvas, numbers, { vertical, cell: cell3, colors, scale: scale2, picked: picked2 });
     }
   };
 }
@@ -10373,7 +10373,7 @@ function livePage(root, shadow, page, source, first, address2) {
     failed: (error) => update({ offline: sentenceOf(error) })
   });
   const scenes = scenesOf(() => state, source, life);
-  const { heads, table: table6 } = scenes;
+  const { heads, table: table7 } = scenes;
   const wait = async (promise) => {
     waiting3++;
     root.dataset.state = "loading";
@@ -10403,7 +10403,7 @@ function livePage(root, shadow, page, source, first, address2) {
     stay();
     const drawn = heads();
     if (drawn) paint(shadow, drawn);
-    const tabled = table6();
+    const tabled = table7();
     if (tabled) paintTable(shadow, tabled);
     life.draw();
     bring(shadow, state);
@@ -10423,7 +10423,7 @@ function livePage(root, shadow, page, source, first, address2) {
 }
 function scenesOf(state, source, life) {
   const heads = () => state().view === "heads" ? headsScene(state(), source) : null;
-  const table6 = () => isTable(state()) ? tableScene(state(), source) : null;
+  const table7 = () => isTable(state()) ? tableScene(state(), source) : null;
   const map = () => life.scene();
   const scene = () => heads()?.ledger ?? map()?.ledger ?? sceneOf(state(), source);
   const view = () => {
@@ -10431,14 +10431,14 @@ function scenesOf(state, source, life) {
     if (drawn) return { nodes: headsView(drawn), needs: headNeeds(drawn, source) };
     const mapped = map();
     if (mapped) return { nodes: mapView(mapped, life.desk), needs: mapNeeds(mapped) };
-    const tabled = table6();
+    const tabled = table7();
     if (tabled) return { nodes: tableView(tabled), needs: tableSteps(state(), source) };
     if (state().view === "map" || state().view === "table")
       return { nodes: noMapView(state()), needs: [] };
     const stepped = sceneOf(state(), source);
     return { nodes: pageView(stepped), needs: needsOf(stepped) };
   };
-  return { heads, table: table6, map, scene, view };
+  return { heads, table: table7, map, scene, view };
 }
 function announce(root, state, address2) {
   address2.write(state);
@@ -10731,21 +10731,21 @@ table.grid { width: 100%; border-collapse: separate; border-spacing: 3px; table-
 `;
 
 // src/table_actions.js
-function sort({ state: { table: table6 } }, by) {
+function sort({ state: { table: table7 } }, by) {
   if (!isColumn(by)) return {};
-  const down = table6.by === by ? !table6.down : by !== BY_HEAD;
-  return { table: { ...table6, by, down } };
+  const down = table7.by === by ? !table7.down : by !== BY_HEAD;
+  return { table: { ...table7, by, down } };
 }
-function move3({ rows, state: { table: table6 } }, way) {
+function move3({ rows, state: { table: table7 } }, way) {
   const [dy, dx] = way ? jump(way) : [0, 0];
-  const at = Math.max(0, rows.findIndex((row2) => rowArg(row2.at) === table6.at));
+  const at = Math.max(0, rows.findIndex((row2) => rowArg(row2.at) === table7.at));
   const step4 = dy || (Number.isFinite(dx) ? 0 : dx);
   const row = rows[Math.max(0, Math.min(at + step4, rows.length - 1))];
-  return row ? { table: { ...table6, at: rowArg(row.at) }, focus: "row" } : {};
+  return row ? { table: { ...table7, at: rowArg(row.at) }, focus: "row" } : {};
 }
 function open2({ state }, argument) {
   const [stage, head2] = argument.split(".").map(Number);
-  const { capture, table: table6 } = state;
+  const { capture, table: table7 } = state;
   const at = { stage, head: head2 };
   const view = isLong(capture, stage) ? "map" : "heads";
   return {
@@ -10755,7 +10755,7 @@ function open2({ state }, argument) {
     thumb: at,
     average: "none",
     compare: null,
-    table: { ...table6, at: argument },
+    table: { ...table7, at: argument },
     hover: null,
     point: null,
     focus: "top"
@@ -10765,9 +10765,9 @@ var TABLE_ACTIONS = {
   sort,
   "open-row": open2,
   "row-move": move3,
-  "pause-table": ({ state: { table: table6 } }) => ({ table: { ...table6, paused: !table6.paused } }),
-  "table-layer": ({ state: { table: table6 } }, stage) => ({
-    table: { ...table6, layer: stage === "" ? null : Number(stage) }
+  "pause-table": ({ state: { table: table7 } }) => ({ table: { ...table7, paused: !table7.paused } }),
+  "table-layer": ({ state: { table: table7 } }, stage) => ({
+    table: { ...table7, layer: stage === "" ? null : Number(stage) }
   })
 };
 
@@ -11154,6 +11154,14 @@ function surveyOf(json, bytes) {
   };
 }
 var numberOf2 = ({ json, points }, measure, head2, point) => points(measure, head2)[json.points.indexOf(point)];
+function textsWith(survey, measure) {
+  let [least, most] = [survey.json.texts, 0];
+  survey.json.heads.forEach((_, head2) => {
+    const texts = numberOf2(survey, measure, head2, "count");
+    [least, most] = [Math.min(least, texts), Math.max(most, texts)];
+  });
+  return [least, most];
+}
 var layerOf = ({ part, layer }) => `${part}/${layer}`;
 var layerName = ({ part, layer }) => `${part ? `${part} ` : ""}layer ${layer}`;
 function orderOf(survey, { by, point, down, of }) {
@@ -11204,7 +11212,9 @@ function surveyAt(hash, survey) {
     of: heads.some((head2) => layerOf(head2) === of) ? of : "",
     open: open4 >= 0 && open4 < heads.length ? open4 : null
   };
-  return { ...state, at: state.open ?? orderOf(survey, state)[0] ?? -1 };
+  const order = orderOf(survey, state);
+  const all = state.open !== null && order.indexOf(state.open) >= MOST_ROWS;
+  return { ...state, all, at: state.open ?? order[0] ?? -1 };
 }
 function surveyCsv(survey, state) {
   const { heads, measures: measures2, points, keys } = survey.json;
@@ -11328,9 +11338,10 @@ function bars(caption2, shares, names2) {
 
 // src/survey_part.js
 function surveyView(survey, state) {
-  return [top2(survey), notice(state), main(survey, state), keysFooter()];
+  const some = survey.json.heads.length > 0;
+  return [top2(survey, some), notice(state), main(survey, state), ...some ? [keysFooter()] : []];
 }
-function top2({ json }) {
+function top2({ json }, some) {
   return h(
     "header",
     { "data-key": "header" },
@@ -11343,7 +11354,7 @@ function top2({ json }) {
     h(
       "span",
       { class: "acts" },
-      h("button", { type: "button", "data-act": "save", title: "for a spreadsheet" }, "save CSV")
+      some && h("button", { type: "button", "data-act": "save", title: "for a spreadsheet" }, "save CSV")
     )
   );
 }
@@ -11351,6 +11362,7 @@ var notice = (state) => h("p", { class: "notice", role: "status", "data-key": "n
 function main(survey, state) {
   const order = orderOf(survey, state);
   const rows = state.all ? order : order.slice(0, MOST_ROWS);
+  const some = survey.json.heads.length > 0;
   return h(
     "main",
     { "data-key": "survey", class: "heads table-view survey" },
@@ -11361,19 +11373,10 @@ function main(survey, state) {
         "div",
         { class: "titled" },
         h("h2", { id: "table-title" }, titleOf3(survey, state, order.length)),
-        tools3(survey, state)
+        some && tools3(survey, state)
       ),
       state_(survey),
-      h(
-        "div",
-        { class: "table-scroll panel", "data-key": "rows" },
-        h(
-          "table",
-          { class: "heads-table", "aria-labelledby": "table-title" },
-          h("thead", {}, headRow2(survey, state)),
-          h("tbody", {}, rows.flatMap((at) => bodyRows2(survey, state, at, stopOf(rows, state))))
-        )
-      ),
+      some ? table6(survey, state, rows) : h("p", { "data-key": "none" }, whatToDo(survey)),
       rows.length < order.length && h(
         "p",
         { "data-key": "more" },
@@ -11383,16 +11386,34 @@ function main(survey, state) {
           `show all ${count2(order.length)} heads`
         )
       ),
-      h(
+      some && h(
         "p",
         { class: "quiet table-note" },
-        "Below each number: how many texts have how much, from 0 to the end of the scale, and the line from the smallest to the largest with a box between the quartiles."
+        "Below each number: how many texts have how much, on the scale of its heading, and the line from the smallest to the largest with a box between the quartiles."
       )
     )
   );
 }
+function table6(survey, state, rows) {
+  return h(
+    "div",
+    { class: "table-scroll panel", "data-key": "rows" },
+    h(
+      "table",
+      { class: "heads-table", "aria-labelledby": "table-title" },
+      h("thead", {}, headRow2(survey, state)),
+      h("tbody", {}, rows.flatMap((at) => bodyRows2(survey, state, at, stopOf(rows, state))))
+    )
+  );
+}
+function whatToDo({ json: { lines, skipped, whole: whole3 } }) {
+  if (!whole3) return "Nothing is measured yet. Run softlookup survey again into this folder: it goes on.";
+  if (!skipped) return `The file has ${lines ? "no text" : "no line"}. Survey one that has a text in each line.`;
+  return "No line could be measured; the reasons are above. Survey the right file (--texts), or name the field that has the text (--field).";
+}
 var stopOf = (rows, { at }) => rows.includes(at) ? at : rows[0] ?? -1;
 function titleOf3({ json }, { of }, shown) {
+  if (!json.heads.length) return "No heads yet";
   const heads = `${count2(shown)} head${shown === 1 ? "" : "s"}`;
   const layer = json.heads.find((head2) => layerOf(head2) === of);
   const what = of && layer ? `${heads} of ${readable(layerName(layer))}` : `All ${heads}`;
@@ -11405,7 +11426,7 @@ function state_({ json }) {
   const words2 = `${count2(skipped)} of ${count2(lines)} lines ${skipped === 1 ? "was" : "were"} skipped`;
   return h(
     "details",
-    { class: "skipped quiet", "data-key": "lines" },
+    { class: "skipped quiet", "data-key": "lines", open: json.heads.length === 0 },
     h("summary", {}, `${said}${words2}`),
     h(
       "ul",
@@ -11436,9 +11457,14 @@ function choice3(word2, name, options, chosen4) {
     )
   );
 }
-function headRow2({ json }, state) {
-  const order = { id: BY_HEAD2, word: "head", unit: "", means: "the order of the model" };
-  const columns = json.measures.map((id) => ({ id, ...wordsOf2(id) }));
+function headRow2(survey, state) {
+  const order = { id: BY_HEAD2, word: "head", unit: "", means: "the order of the model", texts: "", end: 0 };
+  const columns = survey.json.measures.map((id, m) => ({
+    id,
+    ...wordsOf2(id),
+    texts: whichTexts(survey, m),
+    end: survey.json.tops[m]
+  }));
   return h(
     "tr",
     {},
@@ -11446,11 +11472,19 @@ function headRow2({ json }, state) {
     h(
       "th",
       { scope: "col", class: "key-cell", "data-key": "key" },
-      "key read most, in how many texts"
+      h("span", {}, "key read most, in how many texts"),
+      scale(0)
     )
   );
 }
-function heading2({ id, word: word2, unit, means }, { by, down }) {
+function whichTexts(survey, m) {
+  const [least, most] = textsWith(survey, m);
+  const all = survey.json.texts;
+  if (least === all) return "";
+  return `${least === most ? "" : `${count2(least)} … `}${count2(most)} of ${count2(all)} texts`;
+}
+var scale = (end) => h("span", { class: "scale" }, end > 0 && [h("span", {}, "0"), h("span", {}, rounded(end))]);
+function heading2({ id, word: word2, unit, means, texts, end }, { by, down }) {
   const way = by !== id ? "" : down ? " ▼" : " ▲";
   return h(
     "th",
@@ -11473,9 +11507,11 @@ function heading2({ id, word: word2, unit, means }, { by, down }) {
           { class: "whole" },
           unit && h("small", {}, unit),
           h("i", { class: "way", "aria-hidden": "true" }, way)
-        )
+        ),
+        texts && h("small", { class: "which" }, texts)
       )
-    )
+    ),
+    scale(end)
   );
 }
 function bodyRows2(survey, state, at, stop) {
@@ -11542,7 +11578,7 @@ function keysFooter() {
   return h(
     "footer",
     { "data-key": "footer" },
-    one(["↑", "↓"], "among the heads (Home, End)"),
+    one(["↑", "↓"], "among the heads (Home, End); ↓ on a heading: into them"),
     one(["Enter"], "its distributions, large; on a heading: sort"),
     one(["Escape"], "close")
   );
@@ -11556,6 +11592,7 @@ var SURVEY_ACTIONS = {
   all: () => ({ all: true }),
   open: (_, { open: open4 }, at) => ({ at: Number(at), open: open4 === Number(at) ? null : Number(at) }),
   close: () => ({ open: null }),
+  enter: (survey, state) => ({ at: orderOf(survey, state)[0] ?? -1 }),
   move: (survey, state, way) => {
     const order = orderOf(survey, state);
     const rows = state.all ? order : order.slice(0, MOST_ROWS);
@@ -11590,13 +11627,14 @@ async function mountSurvey(root, shadow, page, host) {
     const hash = surveyHash(state);
     history.replaceState(null, "", `${location.pathname}${location.search}${hash && `#${hash}`}`);
     draw();
+    if (name === "open") reveal(shadow, state.open);
   };
   shadow.addEventListener("click", (event) => clicked2(event, act), { signal });
   shadow.addEventListener("change", (event) => chosen3(event, act), { signal });
   root.ownerDocument.addEventListener(
     "keydown",
     (event) => {
-      if (pressed4(event, act) === "move") focusRow(shadow, String(state.at));
+      if (pressed4(event, act)) focusRow(shadow, String(state.at));
     },
     { signal }
   );
@@ -11605,10 +11643,12 @@ async function mountSurvey(root, shadow, page, host) {
     () => {
       state = surveyAt(location.hash, survey);
       draw();
+      reveal(shadow, state.open);
     },
     { signal }
   );
   draw();
+  reveal(shadow, state.open);
   return () => {
     stopping.abort();
     shadow.replaceChildren();
@@ -11626,21 +11666,31 @@ function chosen3(event, act) {
 function pressed4(event, act) {
   const target = event.composedPath()[0];
   const free = !(event.altKey || event.ctrlKey || event.metaKey || event.shiftKey);
-  if (!free || target instanceof HTMLSelectElement) return "";
+  if (!free || target instanceof HTMLSelectElement) return false;
   const way = ARROWS[event.key];
   const inRows = target instanceof Element && target.matches(".row-open");
   const aside = way === "left" || way === "right";
   if (way && !aside && (inRows || target === document.body)) {
     event.preventDefault();
     act("move", way);
-    return "move";
+    return true;
+  }
+  if (way === "down" && target instanceof Element && target.matches("thead button")) {
+    event.preventDefault();
+    act("enter", "");
+    return true;
   }
   if (event.key === "Escape") act("close", "");
-  return "";
+  return false;
 }
 function focusedRow(shadow) {
   const held2 = shadow.activeElement;
   return held2?.matches(".row-open") ? held2.getAttribute("data-arg") : null;
+}
+function reveal(shadow, at) {
+  const row = at === null ? null : shadow.querySelector(`.row-open[data-arg="${at}"]`)?.closest("tr");
+  row?.nextElementSibling?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  row?.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 function focusRow(shadow, at) {
   const row = shadow.querySelector(`.row-open[data-arg="${at}"]`);
@@ -11653,13 +11703,17 @@ var SURVEY_CSS = `
 .survey .row-open { min-width: 96px; padding: 6px 0; } .survey .heads-table thead .name button { padding-left: 8px; }
 .survey .row-open b::after { content: "▸"; display: inline-block; margin-left: 8px; color: var(--soft); font-size: 11px; }
 .survey .row-open[aria-expanded=true] b::after { content: "▾"; }
+.survey .table-scroll { scroll-padding-top: 92px; }
+.survey .heads-table thead button { min-height: 0; padding: 8px 10px 2px; } .heads-table .which { display: block; white-space: nowrap; }
+.scale { display: flex; justify-content: space-between; min-height: 17px; padding: 0 10px 4px; font-size: 11px; font-weight: 400; line-height: 13px; }
 .spread { display: block; position: relative; height: 30px; margin-top: 2px; border-bottom: 1px solid var(--line); }
 .spread i { position: absolute; display: block; }
 .histogram { inset: 0 0 9px; background: color-mix(in srgb, var(--focus) 62%, var(--panel)); clip-path: var(--shape); }
 .whisker { bottom: 3px; height: 1px; left: var(--least); width: calc(var(--most) - var(--least)); background: var(--edge); }
 .quartiles { bottom: 1px; height: 5px; left: var(--quarter); width: max(2px, calc(var(--three) - var(--quarter))); background: var(--edge); border-radius: 1px; }
 .middle { bottom: 0; height: 7px; width: 2px; left: calc(var(--median) - 1px); background: var(--ink); }
-.key-cell { text-align: left !important; } .survey thead .key-cell { padding: 8px 10px !important; white-space: normal !important; min-width: 132px; line-height: 1.25; }
+.key-cell { text-align: left !important; } .survey thead .key-cell { padding: 8px 0 0 !important; } .survey thead .key-cell > span:first-child { display: block; padding: 0 10px 2px; }
+.survey thead .key-cell { white-space: normal !important; min-width: 132px; line-height: 1.25; }
 .key-cell .token { display: inline-block; max-width: 11em; overflow: hidden; text-overflow: ellipsis; vertical-align: bottom; unicode-bidi: isolate; }
 .skipped summary { width: max-content; max-width: 100%; } .skipped ul { margin: 6px 0 0; padding-left: 22px; max-height: 12em; overflow: auto; }
 .heads-table .large > td { text-align: left; white-space: normal; background: var(--faint); padding: 14px 16px 18px; }
@@ -11723,13 +11777,13 @@ function start(root, shadow, page, host, first) {
   const act = (name, argument) => {
     const heads = name in HEAD_ACTIONS ? live.heads() : null;
     const map = name.startsWith("map-") ? live.map() : null;
-    const table6 = name in TABLE_ACTIONS ? live.table() : null;
+    const table7 = name in TABLE_ACTIONS ? live.table() : null;
     if (inCell && live.state().offline) live.update({ offline: null });
     if (name in errand) errand[name](argument);
     else if (map && name in MAP_MOVES) live.life.look(MAP_MOVES[name](map, argument));
     else if (map && name in MAP_ACTIONS)
       live.update({ notice: "", ...MAP_ACTIONS[name](map, argument) });
-    else if (table6) live.update({ notice: "", ...TABLE_ACTIONS[name](table6, argument) });
+    else if (table7) live.update({ notice: "", ...TABLE_ACTIONS[name](table7, argument) });
     else if (heads) live.update({ notice: "", ...HEAD_ACTIONS[name](heads, argument) });
     else live.update({ notice: "", ...ACTIONS[name]?.(live.scene(), argument) });
   };
