@@ -8,16 +8,16 @@ import importlib.util
 from pathlib import Path
 from typing import Any
 
-from softlookup.arrays import Array, IntArray
-from softlookup.backends.triton import machine, records
+from softlookup.backends.triton import machine, records, verbs
 from softlookup.backends.triton.matrices import matrix_of
 from softlookup.device import interpreted
 from softlookup.facts import Facts, Findings
-from softlookup.gradients import Gradients, Residuals
-from softlookup.pooling import Normaliser, Pooled
+from softlookup.gradients import Residuals
 from softlookup.problem import Problem
 
 NAME = "cuda-hopper"
+weights, pooled, cells = verbs.weights, verbs.pooled, verbs.cells
+backward = verbs.backward
 BLOCK = 128  # queries and keys of a tile
 DIMS = (64, 128)
 _MAJOR = 9
@@ -168,56 +168,9 @@ def forward(problem: Problem, facts: Facts) -> Findings:
         return answers.answer(problem, facts, hopper_launch)
 
 
-def weights(problem: Problem, rows: IntArray, keys: IntArray) -> Array:
-    """Return the weights of a rectangle, (batch, heads, len(rows), len(keys))."""
-    from softlookup.backends.triton import rectangle
-
-    with machine.on_device(problem):
-        found: Any = rectangle.weights_of_pairs(problem, rows, keys)
-        return found  # type: ignore[no-any-return]
-
-
-def pooled(problem: Problem, bands: IntArray) -> Pooled:
-    """Return whole bands of one head's rows, pooled."""
-    from softlookup.backends.triton import pooled as kernels
-
-    with machine.on_device(problem):
-        return kernels.pooled_bands(problem, bands)
-
-
-def cells(
-    problem: Problem, rows: slice, keys: slice, size: int, normaliser: Normaliser
-) -> tuple[Array, Array]:
-    """Return the largest weight and the sum of each `size` x `size` block of one head's rectangle.
-
-    `rows` and `keys` begin at multiples of `size`; the normaliser is that of these rows, and may
-    lie in memory.
-    """
-    from softlookup.backends.triton import pooled as kernels
-
-    with machine.on_device(problem):
-        found: Any = kernels.cells_of(problem, rows, keys, size, normaliser)
-        return found  # type: ignore[no-any-return]
-
-
 def residuals(problem: Problem) -> Residuals:
     """Return the output, bit for bit that of `forward`, and what its gradients need of it."""
     from softlookup.backends.triton import answers, hopper_launch
 
     with machine.on_device(problem):
         return answers.residuals(problem, hopper_launch)
-
-
-def backward(
-    problem: Problem,
-    kept: Residuals,
-    out_grad: Array,
-    lse_grad: Array | None,
-    *,
-    bias: bool,
-) -> Gradients:
-    """Return what reaches the inputs; the bias' gradient only where it is asked for."""
-    from softlookup.backends.triton.backward import gradients_of
-
-    with machine.on_device(problem):
-        return gradients_of(problem, kept, out_grad, lse_grad, bias=bias)

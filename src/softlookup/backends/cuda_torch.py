@@ -14,15 +14,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from softlookup.arrays import BFLOAT16, Array, IntArray
-from softlookup.backends.triton import machine
+from softlookup.arrays import BFLOAT16, Array
+from softlookup.backends.triton import machine, verbs
 from softlookup.device import DeviceArray, interpreted
 from softlookup.facts import Facts, Findings
 from softlookup.gradients import Gradients, Residuals
-from softlookup.pooling import Normaliser, Pooled
+from softlookup.pooling import Normaliser
 from softlookup.problem import Problem
 
 NAME = "cuda-torch"
+weights, pooled, cells = verbs.weights, verbs.pooled, verbs.cells
 _TAKES = 'backend="cuda" takes it.'
 _HALVES = (np.dtype(np.float16), BFLOAT16)
 _CUDNN_VERSION = 91501  # before it, lengths that are no multiple of 128 could go wrong
@@ -197,31 +198,3 @@ def _has_backward(problem: Problem, way: str) -> bool:
     """Return whether torch's kernel can go back: on small GPUs FlashAttention cannot beyond 192."""
     small = traits_of(problem).capability in {(8, 6), (8, 7), (8, 9), (12, 0), (12, 1)}
     return way == "cudnn" or not small or problem.head_dim <= 192
-
-
-def weights(problem: Problem, rows: IntArray, keys: IntArray) -> Array:
-    """Return the weights of a rectangle, (batch, heads, len(rows), len(keys)), by our kernels."""
-    from softlookup.backends.triton import rectangle
-
-    with machine.on_device(problem):
-        found: Any = rectangle.weights_of_pairs(problem, rows, keys)
-        return found  # type: ignore[no-any-return]
-
-
-def pooled(problem: Problem, bands: IntArray) -> Pooled:
-    """Return whole bands of one head's rows, pooled, by our kernels."""
-    from softlookup.backends.triton import pooled as kernels
-
-    with machine.on_device(problem):
-        return kernels.pooled_bands(problem, bands)
-
-
-def cells(
-    problem: Problem, rows: slice, keys: slice, size: int, normaliser: Normaliser
-) -> tuple[Array, Array]:
-    """Return the blocks of one head's rectangle, by our kernels."""
-    from softlookup.backends.triton import pooled as kernels
-
-    with machine.on_device(problem):
-        found: Any = kernels.cells_of(problem, rows, keys, size, normaliser)
-        return found  # type: ignore[no-any-return]
