@@ -18,7 +18,10 @@ from gpu_check.aims import judged  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results"
 PAGES = (ROOT / "README.md", ROOT / "docs" / "gpu.md")
-NOTHING = "Nothing here was measured on a GPU yet: no run of `tools/gpu_check.sh` has come in."
+NOTHING = (
+    "No kernel here has run on a GPU yet: they are interpreted, emulated and compiled in every test,\n"
+    "and no run of `tools/gpu_check.sh` has come in. Run it on your card before you rely on them."
+)
 COLUMNS = {
     names.CUDNN: "cuDNN, blind",
     names.FACTS: "softlookup: lse, entropy, top 8",
@@ -63,6 +66,11 @@ def conditions(run: Run) -> str:
         checks = f"**{wrong} of {len(run['checks'])} checks failed**"
     versions = f"torch {run['torch']}, Triton {run['triton']}"
     return f"{run['card']}, {run['date']}, {versions}, bfloat16, medians; {checks}."
+
+
+def state(run: Run | None) -> str:
+    """Return whether a GPU has run the kernels, in a sentence."""
+    return NOTHING if run is None else conditions(run)
 
 
 def forward(run: Run | None) -> str:
@@ -111,7 +119,12 @@ def _aim(told: dict[str, Any]) -> list[str]:
     return [told["work"], at, f"{told['figure']:.3g} {told['unit']}", word, told["row"]]
 
 
-PARTS: dict[str, Callable[[Run | None], str]] = {"gpu": forward, "times": times, "aims": aims}
+PARTS: dict[str, Callable[[Run | None], str]] = {
+    "state": state,
+    "gpu": forward,
+    "times": times,
+    "aims": aims,
+}
 BETWEEN = re.compile(rf"(<!-- ({'|'.join(PARTS)}): .*? -->\n).*?(<!-- end of \2 -->)", re.DOTALL)
 
 
