@@ -19,8 +19,8 @@ from gpu_check.aims import judged  # noqa: E402
 RESULTS = ROOT / "benchmarks" / "results"
 PAGES = (ROOT / "README.md", ROOT / "docs" / "gpu.md")
 NOTHING = (
-    "No kernel here has run on a GPU yet: they are interpreted, emulated and compiled in every test,\n"
-    "and no run of `tools/gpu_check.sh` has come in. Run it on your card before you rely on them."
+    "No kernel here has run on a GPU yet: they are interpreted, emulated and compiled in tests, "
+    "and\nno run of `tools/gpu_check.sh` has come in. Run it on your card before you rely on them."
 )
 COLUMNS = {
     names.CUDNN: "cuDNN, blind",
