@@ -6,6 +6,7 @@ for new ones.
 
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,9 @@ FLAGS = (
     "--disable-sync",
     "--host-resolver-rules=MAP evil.test 127.0.0.1",  # a stranger's name that points here
 )
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job, and its children
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("ci", derandomize=True, max_examples=40, deadline=None, database=None)
 settings.register_profile("roam", max_examples=2000, deadline=None, print_blob=True)

@@ -38,6 +38,7 @@ const OPERATIONS = {
     profile: ["work"],
     strip: ["axis", "span", "buckets"],
     head: ["work"],
+    survey: [],
   }),
   lesson: { names: [], answer: ({ data }) => only(data.lesson) },
   exercise: { names: ["skill", "seed"], answer: () => noQuestions("exercise") },
