@@ -4,10 +4,14 @@
 make of it. `assert_slopes` holds it to finite differences of the oracle.
 """
 
+import gc
+import weakref
+
 import numpy as np
 
 import cases
 import oracle
+import softlookup as sl
 from budget import assert_within_budget, loudest
 
 
@@ -113,3 +117,21 @@ def assert_slopes(call, rng, step=1e-5):
         slope = (slope - loss(**{name: given[name] - step * along})) / (2 * step)
         expected = (exact[name] * along).sum()
         assert abs(slope - expected) <= 1e-6 * max(1, abs(expected)), name
+
+
+def assert_freed(query, key, value, **options):
+    """Assert that what a lookup of tensors keeps for its gradients goes with the last output.
+
+    At once: memory of a GPU that waits for Python's collector is missing elsewhere.
+    """
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        out = sl.attend(query.requires_grad_(), key, value, **options)
+        kept = weakref.ref(out.grad_fn)
+        assert kept() is not None
+        del out
+        assert kept() is None
+    finally:
+        if collecting:
+            gc.enable()

@@ -46,6 +46,12 @@ def works_apart(device: Any) -> bool:
     return bool(device.type == "cuda")
 
 
+def pinned_like(tensor: Any) -> Any:
+    """Return pinned memory for a tensor's numbers, whatever device torch makes tensors on."""
+    torch: Any = sys.modules["torch"]
+    return torch.empty(tensor.shape, dtype=tensor.dtype, device="cpu", pin_memory=True)
+
+
 def send(array: NDArray[Any], device: Any) -> Any:
     """Return an array of memory as a tensor on a torch device; what works there is not waited for.
 
@@ -127,7 +133,7 @@ class DeviceArray:
         if not works_apart(tensor.device):
             return self.in_memory
         with torch.cuda.device(tensor.device):
-            room = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
+            room = pinned_like(tensor)
             room.copy_(tensor, non_blocking=True)
             there = torch.cuda.Event()
             there.record()

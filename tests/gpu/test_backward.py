@@ -53,6 +53,12 @@ def test_every_case_is_exact(name):
     slopes.assert_gradients(look.gradients(out_grad, lse_grad=lse_grad), call, out_grad, lse_grad)
 
 
+@pytest.mark.parametrize("options", [{}, {"causal": True, "q_offset": 0, "softcap": 2.0}], ids=str)
+def test_what_an_answer_keeps_goes_with_it(options):
+    call = Case("kept", heads=(4, 2), dtype="float16").build()
+    slopes.assert_freed(*map(sent.sent, call.arrays), **options, backend="cuda")
+
+
 def test_float64_is_refused_by_name():
     call = Case("wide", dtype="float64").build()
     look = sent.Lookup(*call.arrays, backend="cuda")

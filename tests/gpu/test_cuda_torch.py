@@ -206,6 +206,11 @@ def test_tensors_carry_gradients(way):
         torch.testing.assert_close(one.double(), other.grad, atol=2e-2, rtol=2e-2)
 
 
+def test_what_an_answer_keeps_goes_with_it(way):
+    slopes.assert_freed(*map(sent.sent, _call().arrays), causal=True, backend="cuda-torch")
+    assert way.calls == [way.way]
+
+
 def test_what_a_kernel_cannot_read_is_copied():
     base = torch.zeros(2, 3, 24, 16, dtype=torch.float16)
     for fine in (base, base.transpose(1, 2), base[:, :, ::2], base[:1, :, 8:]):

@@ -12,6 +12,7 @@ FOLDER = Path(triton.__file__).parent
 LAUNCHES = [  # a function of a test file, and its arguments; together they launch every kernel
     ("test_forward:launch_answers", {"causal": True, "top": 8, "length": 16384}),
     ("test_forward:launch_answers", {"length": 1, "heads": 1, "top": 3}),
+    ("test_forward:launch_calls", {"calls": [[4096, 4095]]}),
     ("test_forward:launch_answers", {"dtype": "float16", "head_dim": 64, "top": 70}),
     ("test_forward:launch_answers", {"dtype": "float32", "facts": False, "window": [100, 0]}),
     ("test_received:launch_received", {"causal": True}),

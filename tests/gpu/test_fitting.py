@@ -9,8 +9,10 @@ import triton
 from looked import look_of
 from triton.runtime.errors import OutOfResources
 
+from softlookup.backends import cuda
 from softlookup.backends.triton import answers, machine
 from softlookup.errors import BackendError
+from softlookup.facts import Facts
 
 KILOBYTES = {"sm_89": 99, "sm_90a": 227, "sm_120": 99}  # of shared memory, for a program
 LARGEST = [  # what takes most, by target
@@ -26,6 +28,14 @@ LARGEST = [  # what takes most, by target
 def test_a_kernel_fits_into_the_shared_memory(target, sizes):
     for kernel in compiling.launches("test_forward:launch_answers", target, **sizes):
         assert kernel.shared <= KILOBYTES[target] * 1024, kernel.name
+
+
+@pytest.mark.parametrize("lengths", [(2**30, 2**30 - 2**16 + 1), (1, 2**31 - 2**16)])
+def test_queries_and_keys_whose_positions_add_up_past_an_int32_are_refused(lengths):
+    query, key = (torch.zeros(1, 1).expand(length, 1) for length in lengths)
+    reason = cuda.unsupported(look_of(query, key, None).problem, Facts())
+    assert "q_len + kv_len of up to 2,147,418,112; here it is 2,147,418,113" in reason
+    assert cuda.unsupported(look_of(query, key[1:], None).problem, Facts()) is None
 
 
 def fail(*given, **options):

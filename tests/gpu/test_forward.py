@@ -1,6 +1,7 @@
 """Every case on a GPU, interpreted: answers, facts of rows, and what changes no bit."""
 
 import dataclasses
+import re
 
 import borrowed
 import compiling
@@ -11,6 +12,7 @@ from aloft import problem_of
 from looked import inspect, look_of
 
 import cases
+import softlookup as sl
 from agreement import assert_answer, assert_same_bits, expect
 from looking import assert_facts, everything, is_asked, positioned
 from softlookup.backends.triton import answers, forward, splitting
@@ -59,6 +61,33 @@ BOTH = ("everything at once", "sinks and empty rows", "padded keys, one entry em
 )
 def test_few_queries_are_exact_and_facts_change_no_bit(name):
     assert_case(name)
+
+
+SEGMENTED = {
+    "plain": {},
+    "padded": {"kv_lens": [190, 3], "q_offset": [100, 0]},
+    "sinks": {"sinks": np.array([0.5, -2.0, 1.0, 0.0], np.float32), "q_offset": 180},
+    "empty rows": {"mask": np.arange(200) % 7 < np.arange(3)[:, None], "q_offset": 190},
+    "capped": {"bias": np.linspace(-3, 3, 200)[None].astype(np.float32), "softcap": 2.0},
+}
+
+
+@pytest.mark.parametrize("name", SEGMENTED)
+def test_segments_that_are_merged_are_exact_and_facts_change_no_bit(name, monkeypatch):
+    monkeypatch.setattr(splitting, "_LEAST_KEYS", 64)
+    monkeypatch.setattr(splitting, "_INTERPRETED", 64)
+    rng = np.random.default_rng(6)
+    shapes = (2, 4, 3, 16), (2, 2, 200, 16), (2, 2, 200, 5)
+    arrays = [rng.standard_normal(shape).astype(np.float32) for shape in shapes]
+    options = {"q_offset": 0, **SEGMENTED[name], "causal": name in ("padded", "sinks")}
+    look = look_of(*arrays, **options)
+    asked = {"entropy": True, "max_score": True, "sink": name == "sinks", "top": 3}
+    exact, naive, narrow = expect(*arrays, **options)
+    found, bare = inspect(look, **asked), inspect(look)
+    assert_answer(found, exact, naive, narrow)
+    assert_facts(found, asked, cases.Call(*arrays, options), look.problem)
+    assert_same_bits(bare.out, found.out)
+    assert_same_bits(bare.lse, found.lse)
 
 
 @pytest.mark.parametrize("name", [*MANY, *LONG])
@@ -122,6 +151,17 @@ def test_what_is_not_finite_stays_where_it_belongs(kind, sinks, most, monkeypatc
     assert_same_bits(bare.out, found.out)
 
 
+@pytest.mark.parametrize("key", [0, 40])
+def test_an_infinite_value_whose_weight_is_0_is_nan_wherever_it_lies(key):
+    """It is 0 times infinity; a tile of keys that was the best so far is forgotten."""
+    arrays = [np.zeros(shape, np.float32) for shape in ((1, 16), (75, 16), (75, 4))]
+    arrays[0][0, 0], arrays[1][70, 0] = 20.0, 20.0
+    arrays[2][key] = np.inf, -np.inf, 1.0, 2.0
+    found = inspect(look_of(*arrays, scale=1.0))
+    np.testing.assert_array_equal(found.out, [[np.nan, np.nan, 0.0, 0.0]])
+    np.testing.assert_array_equal(found.out, sl.attend(*arrays, scale=1.0, backend="blocked"))
+
+
 def test_a_cap_holds_what_is_infinite():
     rng = np.random.default_rng(4)
     shapes = (3, 16), (19, 16), (19, 5)
@@ -163,6 +203,17 @@ def test_strips_change_no_bit():
         assert torch.equal(getattr(whole, name), getattr(cut, name)), name
 
 
+@pytest.mark.parametrize("heads", [1, 3, 8])
+def test_flags_lie_where_nothing_is_compiled_anew(heads):
+    arrays = [np.ones((5, heads, 2, 16), np.float32) for _ in "qkv"]
+    room = forward.room_for(launch_of(look_of(*arrays).problem), forward.Asked(entropy=True))
+    for flags in (room.spoilt, room.faint):
+        assert flags.shape == (5, heads)
+        assert flags.is_contiguous()
+        assert not flags.any()
+        assert flags.data_ptr() % 16 == 0
+
+
 def test_descriptors_read_what_pointers_read():
     rng = np.random.default_rng(2)
     arrays = [rng.standard_normal((2, 2, 96, 40)).astype(np.float16) for _ in "qkv"]
@@ -198,6 +249,24 @@ def test_hopper_keeps_everything_in_registers(head_dim, causal, top):
     assert kernel.count(r"\bMUFU.EX2\b") <= 144  # two loops of a tile, and the ends of rows
 
 
+@pytest.mark.parametrize("length", [1, 128])
+def test_a_shift_in_units_is_rounded_where_it_is_stored_as_where_it_is_read(length):
+    """Else a factor cancels a rounding that is none, and weights do not sum to 1.
+
+    Interpreted, nothing is contracted: one rounding of a product and a sum shows in the PTX alone.
+    """
+    kernels = compiling.launches("test_forward:launch_answers", "sm_90a", length=length, top=3)
+    rounded = {
+        kernel.name: re.findall(r"fma\.rn\.f32 .*, 0f[3B]FB8AA3B, (\S+);", kernel.ptx)
+        for kernel in kernels
+    }
+    stored = {"forward_kernel", "parts_kernel", "merge_kernel"}
+    assert {name for name, addends in rounded.items() if addends} - stored == {"keys_kernel"}
+    assert stored & {name for name, addends in rounded.items() if addends}
+    for addends in rounded.values():
+        assert set(addends) <= {"0f00000000"}
+
+
 @pytest.mark.parametrize("head_dim", [64, 128, 256])
 def test_ampere_has_room(head_dim):
     kernels = compiling.launches(
@@ -222,6 +291,12 @@ def launch_calls(calls):
         offset = np.array([length - 1])
         problem = dataclasses.replace(problem, query=query, q_offset=offset)
         answers.run(launch_of(problem), Facts(entropy=True), forward)
+
+
+def test_what_is_of_one_segment_is_not_merged():
+    kernels = compiling.launches("test_forward:launch_answers", "sm_90a", length=64, heads=2)
+    assert [kernel.name for kernel in kernels] == ["parts_kernel", "careful_kernel"]
+    assert all(kernel.spill_stores == 0 for kernel in kernels)
 
 
 def test_lengths_and_ends_that_change_compile_nothing_anew():

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 
 import pytest
 import torch
@@ -281,41 +280,6 @@ def test_memory_that_nobody_wrote_is_poisoned():
     assert "made" not in torch.empty.__name__
 
 
-WORKER = """
-import json, sys, time
-def say(**found): print(json.dumps(found), flush=True)
-for part in json.loads(sys.argv[1]):
-    say(kind="begin", part=part)
-    if part == "hangs": time.sleep(60)
-    if part == "falls": print("RuntimeError: no more", file=sys.stderr); sys.exit(3)
-    say(kind="check", part=part, name="one", status="ok", of_budget=0.5, words="")
-    say(kind="end", part=part)
-"""
-
-
-def test_a_part_that_hangs_or_falls_loses_only_itself(monkeypatch):
-    def start(names, seed, *, dry, warming, share=(0, 1), words=None):
-        command = [sys.executable, "-c", WORKER, json.dumps(list(names))]
-        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=words, text=True)
-
-    monkeypatch.setattr(supervision, "_start", start)
-    limits = {"first": 5.0, "hangs": 0.5, "second": 5.0, "falls": 5.0, "last": 5.0}
-    found = []
-    until = time.monotonic() + 60
-    supervision.supervise(limits, 7, dry=True, until=until, say=found.append)
-    ended = {each["part"]: each.get("status", "done") for each in found if each["kind"] != "check"}
-    assert ended == {
-        "first": "done", "hangs": "too long", "second": "done", "falls": "fell", "last": "done",
-    }  # fmt: skip
-    assert "no more" in next(each["words"] for each in found if each.get("status") == "fell")
-
-
-def test_what_there_is_no_time_for_is_left_out(monkeypatch):
-    found = []
-    supervision.supervise({"one": 5.0}, 7, dry=True, until=time.monotonic(), say=found.append)
-    assert [(each["part"], each["status"]) for each in found] == [("one", "left out")]
-
-
 def test_everything_is_compiled_once_and_by_processes_side_by_side(monkeypatch):
     started = []
 
@@ -329,14 +293,6 @@ def test_everything_is_compiled_once_and_by_processes_side_by_side(monkeypatch):
     shares = [session.Session(7, dry=True, warming=True, share=(n, 3)) for n in range(3)]
     found = [case for each in shares for case in lookups.chosen(each, lookups.CASES)]
     assert sorted(case.name for case in found) == sorted(c.name for c in lookups.CASES if c.tiny)
-
-
-def test_what_takes_too_long_to_compile_is_stopped(monkeypatch):
-    def start(names, seed, *, dry, warming, share=(0, 1), words=None):
-        return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], text=True)
-
-    monkeypatch.setattr(supervision, "_start", start)
-    assert supervision.warm_up({"one": 1}, 7, limit=0.3) < 30
 
 
 def test_warming_up_says_nothing(capsys):

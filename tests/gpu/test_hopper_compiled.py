@@ -152,5 +152,14 @@ def test_no_compiler_chooses_how_out_is_rounded(causal):
     assert abs(with_all - unfused - 2 * 64 * blocks) <= 2 * 8
 
 
+def test_the_place_of_a_fact_of_many_rows_is_no_int32():
+    """So many rows times 4 are up to 2**33; `each`, how many they are, comes after `rows_of`."""
+    ptx = compiled(64, True, True, False).ptx
+    (rows_of,) = re.findall(r"ld\.param\.b64\s+\S+, \[look_up_kernel_param_(20)\]", ptx)
+    (each,) = re.findall(rf"ld\.param\.b32\s+(\S+), \[\w+_param_{int(rows_of) + 1}\]", ptx)
+    uses = re.findall(rf"^\s+(\S+)\s.*{each}\b", ptx, re.MULTILINE)
+    assert set(uses) <= {"ld.param.b32", "mul.wide.s32", "mad.wide.s32", "cvt.s64.s32"}
+
+
 def multiply_adds(kernel):
     return len(re.findall(r"\bfma\.rn\.f32\b", kernel.ptx))

@@ -91,6 +91,17 @@ def test_the_lookup_is_taken_note_of_as_it_was(monkeypatch):
     assert waiting() == before != identity.fingerprint(problem)
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_what_stops_a_fingerprint_is_raised_where_it_is_read(monkeypatch):
+    def stopped(_):
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(identity, "fingerprint", stopped)
+    read = identity.begun(sl.Lookup(*map(sent.sent, np.ones((3, 4, 8), np.float32))).problem)
+    with pytest.raises(MemoryError, match="no room"):
+        read()
+
+
 def test_estimate_progress_and_a_stop(monkeypatch):
     monkeypatch.setattr(bands, "_DEVICE_BANDS", 1)
     monkeypatch.setattr(bands, "_DEVICE_GROUPS", 1)

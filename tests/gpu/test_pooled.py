@@ -4,9 +4,11 @@ import borrowed
 import compiling
 import numpy as np
 import pytest
+import torch
 from aloft import problem_of
 
 from softlookup.backends.triton import pooled, row_states, weighing
+from softlookup.backends.triton.launch import launch_of
 from softlookup.pooling import BAND
 
 POOLED = borrowed.module("backends/test_pooled.py")
@@ -73,6 +75,34 @@ def test_what_is_seen_is_said_with_the_bands(name):
     for problem, exact, _ in POOLED.heads(name, "cuda"):
         seen = borrowed.Kernels.pooled(problem, np.arange(-(-problem.q_len // BAND))).seen
         np.testing.assert_array_equal(seen, POOLED.cells(exact.weights, exact.visible, BAND).seen)
+
+
+@pytest.mark.usefixtures("on_device")
+@pytest.mark.parametrize("where", ["bands", "cells"])
+def test_rows_past_the_last_leave_a_key_of_inf_alone(where):
+    rng = np.random.default_rng(8)
+    query, key = (rng.standard_normal((n, 16)).astype(np.float32) for n in (40, 150))
+    query[:, 0], key[5, 0] = -1, np.inf  # a score of -inf, and of the rows past the last 0 * inf
+    look = borrowed.TENSORS.Lookup(query, key, key, backend="cuda")
+    exact, narrow = (
+        POOLED.oracle.lookup(query, key, key, dtype=d) for d in (np.float64, np.float32)
+    )
+    most, total, per_row = POOLED.pool("cuda", look.problem)
+    assert np.isfinite(exact.weights).all()
+    if where == "bands":
+        POOLED.assert_cells((most, total), exact, narrow, BAND)
+        return
+    normaliser = POOLED.Normaliser(*(part[:40] for part in per_row[:2]))
+    for size in (1, 8, 32):
+        found = borrowed.Kernels.cells(look.problem, slice(0, 40), slice(0, 150), size, normaliser)
+        POOLED.assert_cells(found, exact, narrow, size)
+
+
+@pytest.mark.parametrize("count", [5, 32, 33])
+def test_what_rows_are_begins_where_one_kernel_reads_it(count):
+    launch = launch_of(problem_of(length=48, dtype="float32", head_dim=16))
+    states = row_states.states_of(launch, torch.arange(count, dtype=torch.int32))
+    assert all(part.data_ptr() % 16 == 0 and part.is_contiguous() for part in states)
 
 
 def launch_pooled(**options):

@@ -74,9 +74,10 @@ def test_ties_go_to_the_lower_position(parts, most, monkeypatch):
     np.testing.assert_allclose(found.weights, weights, rtol=1e-5)
 
 
+@pytest.mark.parametrize("bias", [None, np.zeros((5, 75), np.float32)], ids=["", "bias"])
 @pytest.mark.parametrize("count", [3, 70])
-def test_rows_that_are_nan_empty_or_of_minus_infinity(count):
-    call = random_call(5, 75, mask=np.arange(75) != 4 * np.ones((5, 1)))
+def test_rows_that_are_nan_empty_or_of_minus_infinity(count, bias):
+    call = random_call(5, 75, mask=np.arange(75) != 4 * np.ones((5, 1)), bias=bias)
     np.abs(call.query, out=call.query)
     call.query[1, 0] = np.nan
     call.options["mask"][2] = False
@@ -86,6 +87,13 @@ def test_rows_that_are_nan_empty_or_of_minus_infinity(count):
     keys = assert_top(call, count).top.keys
     np.testing.assert_array_equal(keys[1:3], -1)
     np.testing.assert_array_equal(keys[3:, :3], [[40, 70, -1], [70, -1, -1]])
+
+
+@pytest.mark.parametrize("count", [3, 70])
+def test_rows_of_the_lowest_finite_score_have_equal_weights(count):
+    call = random_call(2, 75, bias=np.full((2, 75), np.finfo(np.float32).min))
+    found = assert_top(call, count)
+    np.testing.assert_allclose(found.top.weights, 1 / 75, rtol=1e-5)
 
 
 @pytest.mark.parametrize("most", [0, 64])

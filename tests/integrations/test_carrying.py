@@ -109,10 +109,10 @@ class Apart:
         self.streams.append(self)
         return self
 
-    def wait_stream(self, _):
-        pass
+    def wait_event(self, event):
+        assert event.recorded
 
-    def record(self, _):
+    def record(self, *_):
         self.recorded = True
 
     def query(self):
@@ -131,9 +131,10 @@ def apart(monkeypatch):
         cuda.pins += 1
         return tensor.clone()
 
-    def room(*shape, pin_memory=False, **how):
+    def room(*shape, pin_memory=False, device=None, **how):
+        assert not pin_memory or device == "cpu"  # else it is asked for on torch's default device
         cuda.pinned.append(pin_memory)
-        return empty(*shape, **how)
+        return empty(*shape, device=device, **how)
 
     for module in (device, sending):
         monkeypatch.setattr(module, "works_apart", lambda _: True)
@@ -184,3 +185,74 @@ def test_what_is_sent_goes_through_pinned_memory(way, apart):
     assert sent.tolist() == ([0, 0, 0] if way == "index" else [0, 1, 2])
     assert apart.pins == 1
     assert apart.waits == 0
+
+
+def test_what_is_brought_is_pinned_in_memory(apart, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device", lambda _: contextlib.nullcontext())
+    with torch.device("meta"):  # as where torch makes its tensors on a GPU
+        brought = DeviceArray(torch.arange(4, device="cpu")).bringing()()
+        (sent,) = Arriving([torch.arange(4, device="cpu")]).arrays()
+    assert apart.pinned == [True, True]
+    assert brought.tolist() == sent.tolist() == [0, 1, 2, 3]
+
+
+class Stream:
+    """One of a device's streams: what it was given, in order."""
+
+    def __init__(self, *_):
+        self.given = []
+
+    def wait_event(self, event):
+        self.given.append(("wait", event.of, event.at))
+
+
+class Event:
+    """A place in what a stream was given."""
+
+    def record(self, stream):
+        self.of, self.at = stream, len(stream.given)
+
+    def synchronize(self):
+        pass
+
+    def query(self):
+        return False
+
+
+@pytest.mark.parametrize("way", ["read", "send", "pack"])
+def test_what_one_stream_made_another_waits_for(way, apart, monkeypatch):
+    own, other, aside = Stream(), Stream(), Stream()
+    current, recorded = [own], []
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda *_: current[0])
+    monkeypatch.setattr(torch.cuda, "Stream", lambda _: aside)
+    monkeypatch.setattr(torch.cuda, "Event", Event)
+    monkeypatch.setattr(torch.Tensor, "record_stream", lambda _, stream: recorded.append(stream))
+    hold = Hold()
+    own.given.append("facts")
+    calls = [Call(hold, number) for number in range(2)]
+    own.given.append("later")
+    current[0] = other
+    {"read": calls[0].assert_whole, "send": calls[0].found.lse._load.send,
+     "pack": lambda: hold.pack(calls)}[way]()  # fmt: skip
+    reader = aside if way == "send" else other
+    assert reader.given == [("wait", own, 1)] * (2 if way == "pack" else 1)
+    assert set(recorded) == {reader}
+
+
+def test_another_thread_may_take_what_has_arrived_first(apart):
+    hold = Hold()
+    call = Call(hold, 3)
+    load = call.found.lse._load
+    load.send()
+    arriving = load._arriving
+
+    class Overtaken:
+        @property
+        def there(self):
+            load.arrays()
+            return arriving.there
+
+    load._arriving = Overtaken()
+    load._arriving.arrays = arriving.arrays
+    assert load.settle()
+    call.assert_whole()

@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch", reason="models (make models installs what t
 
 from dense_torch import dense  # noqa: E402 (it needs torch)
 
+from slopes import assert_freed  # noqa: E402
 from softlookup.errors import BackendError, DtypeError  # noqa: E402
 from softlookup.integrations.torch import attend_with_lse  # noqa: E402
 
@@ -180,6 +181,12 @@ def test_a_gradient_that_would_be_lost_is_refused(argument):
     assert caught.value.argument == argument
     with torch.no_grad():
         sl.attend(**given)
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["4-D", "one head"])
+def test_what_an_answer_keeps_goes_with_it(whole, backend):
+    given = [x.detach() if whole else x.detach()[0, 0] for x in inputs()[:3]]
+    assert_freed(*given, causal=True, q_offset=4, backend=backend)
 
 
 def test_hooks_that_move_what_is_saved_are_honoured(backend):

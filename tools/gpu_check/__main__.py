@@ -2,12 +2,14 @@
 
 import argparse
 import importlib.util
+import signal
 import sys
 import time
 from pathlib import Path
 
 NEEDED = ("numpy", "ml_dtypes", "torch", "triton")
 LIMIT, WARM, DRY = 235.0, 100.0, 3600.0  # seconds of all, of compiling, of a dry run
+STOPPED = 128 + 15  # the exit status where it was asked to stop, as a shell has it
 
 
 def main() -> int:
@@ -26,15 +28,19 @@ def main() -> int:
         print("gpu_check: there must be a CUDA GPU that torch sees; got none. Without one: --dry.",
               file=sys.stderr)  # fmt: skip
         return 2
-    kept = record.Record(options.json, told)
-    if not options.dry:
-        shares = {part.name: part.shares for part in parts.PARTS if part.name in limits}
-        kept.told["compiling"] = round(supervision.warm_up(shares, options.seed, WARM), 1)
-    supervision.supervise(limits, options.seed, dry=options.dry, until=start + options.limit,
-                          say=kept.take)  # fmt: skip
-    kept.told["seconds"] = round(time.monotonic() - start, 1)
-    kept.write()
-    print(*kept.lines(), sep="\n")
+    kept = record.Record(options.json, told, limits)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(STOPPED))
+    try:
+        if not options.dry:
+            shares = {part.name: part.shares for part in parts.PARTS if part.name in limits}
+            kept.told["compiling"] = supervision.warm_up(shares, options.seed, WARM)
+            kept.told["compiling_seconds"] = round(time.monotonic() - start, 1)
+        supervision.supervise(limits, options.seed, dry=options.dry, until=start + options.limit,
+                              say=kept.take)  # fmt: skip
+    finally:  # whoever stops it gets what there is
+        kept.told["seconds"] = round(time.monotonic() - start, 1)
+        kept.write()
+        print(*kept.lines(), sep="\n", flush=True)
     return 0 if kept.sound else 1
 
 

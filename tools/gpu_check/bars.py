@@ -179,10 +179,10 @@ def long_map(session: Session) -> None:
 
 def memory(session: Session) -> None:
     """Measure the highest memory above the inputs, at a length and at twice the length."""
-    if session.dry or session.warming:
+    if session.dry:
         return
     heads, dim, found = 8, 128, []
-    for length in (32_768, 65_536):
+    for length in (32_768,) if session.warming else (32_768, 65_536):
         q, k, v = (session.draw(1, heads, length, dim) for _ in range(3))
         look = sl.Lookup(q, k, v, causal=True, backend="cuda")
         torch.cuda.synchronize()
@@ -190,6 +190,8 @@ def memory(session: Session) -> None:
         before = torch.cuda.memory_allocated()
         seen = look.inspect(**looking(session), received=True)
         torch.cuda.synchronize()
+        if session.warming:
+            return
         found.append((torch.cuda.max_memory_allocated() - before) / MIB)
         session.time(
             f"memory {heads} x {length:,} x {dim}", names.RECEIVED, mib=round(found[-1], 1)
@@ -212,10 +214,11 @@ def gradients(session: Session) -> None:
         for name, forward in forwards.items():
             try:
                 out = forward()
+                session.wait()
             except Exception as error:
-                if "CUDA error" in str(error):
-                    raise
                 session.missing(row, name, brief(error))
+                if session.lost():
+                    raise
                 continue
             runners[name] = _backward_of(out, (q, k, v), grad)
         rates(session, row, race(session, row, runners),

@@ -64,7 +64,7 @@ PARTS = (
     Part("time: decode", bars.decode, 10),
     Part("time: map", bars.long_map, 10),
     Part("time: watch", bars.watching, 30),
-    Part("time: memory", bars.memory, 10),
+    Part("time: memory", bars.memory, 20),
     Part("time: Hopper", bars.hopper(LARGE, causal=False), 15),
     Part("time: Hopper, causal", bars.hopper(LARGE, causal=True), 15),
     Part("time: Hopper, long", bars.hopper(LONG, causal=False), 15),

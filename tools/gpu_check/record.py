@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import time
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +28,16 @@ class Record:
     Attributes
     ----------
     told : dict
-        The conditions, and lists of parts, checks, times, figures and aims.
+        The conditions, and lists of parts, checks, times, figures and aims; of the processes that
+        compiled; of the parts that were not reached.
     """
 
-    def __init__(self, file: Path, conditions: Found) -> None:
+    def __init__(self, file: Path, conditions: Found, parts: Iterable[str] = ()) -> None:
         self.file = file
+        self._asked = list(parts)
         self.told: Found = {**conditions, "parts": [], "checks": [], "times": [], "untimed": [],
-                            "figures": [], "aims": []}  # fmt: skip
+                            "figures": [], "aims": [], "compiling": [],
+                            "not_reached": self._asked}  # fmt: skip
         self._broken: dict[str, str] = {}
         self.write()
 
@@ -71,6 +75,8 @@ class Record:
     def write(self) -> None:
         """Put the file in its place whole."""
         self.told["aims"] = judged(self.told["figures"], self.wrong())
+        ended = {each["part"] for each in self.told["parts"] if each["status"] != "left out"}
+        self.told["not_reached"] = [part for part in self._asked if part not in ended]
         fresh = self.file.with_suffix(".part")
         fresh.write_text(json.dumps(self.told, indent=1) + "\n", encoding="utf-8")
         fresh.replace(self.file)
@@ -78,12 +84,18 @@ class Record:
     def wrong(self) -> set[str]:
         """Return the backends of which something is not right."""
         bad = [each["part"] for each in self._bad()]
-        bad += [part for part in self.unended() if not part.startswith("time:")]
+        bad += [
+            each["part"]
+            for each in self.told["parts"]
+            if each["status"] not in ("done", "left out") and not each["part"].startswith("time:")
+        ]
         return {_backend(part) for part in bad}
 
     def unended(self) -> list[str]:
-        """Return the parts that broke, fell, took too long or were left out."""
-        return [each["part"] for each in self.told["parts"] if each["status"] != "done"]
+        """Return the parts that broke, fell, took too long, were left out or not come to."""
+        told = [each["part"] for each in self.told["parts"]]
+        amiss = [each["part"] for each in self.told["parts"] if each["status"] != "done"]
+        return amiss + [part for part in self._asked if part not in told]
 
     def _bad(self) -> list[Found]:
         return [each for each in self.told["checks"] if each["status"] in ("wrong", "failed")]
@@ -139,7 +151,11 @@ class Record:
             for each in self.told["parts"]
             if each["status"] not in ("done", "left out")
         ]
-        return [line[:WIDEST] for line in (*wrong[:MOST_WRONG], *ended[:MOST_WRONG])]
+        cold = [each for each in self.told["compiling"] if each["exit"] != 0]
+        names = ", ".join(dict.fromkeys(each["part"] for each in cold))
+        said = f"  compiling: {len(cold)} of {len(self.told['compiling'])} ended amiss: {names}"
+        lines = *wrong[:MOST_WRONG], *ended[:MOST_WRONG], *([said] if cold else [])
+        return [line[:WIDEST] for line in lines]
 
     def _timed(self) -> list[str]:
         if self.told["dry"]:

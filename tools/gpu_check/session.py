@@ -129,14 +129,31 @@ class Session:
     ) -> Any:
         """Return what `call` returns; None where it is refused or fails, which is said."""
         try:
-            return call(*given, **options)
+            found = call(*given, **options)
+            if not self.warming:  # there it would only keep the next kernel from being compiled
+                self.wait()
         except BackendError as error:
             self._found(name, REFUSED if may_refuse else WRONG, 0.0, str(error))
         except Exception as error:
-            if _is_lost(error):
-                raise
             self._found(name, FAILED, 0.0, brief(error))
+            if self.lost():
+                raise
+        else:
+            return found
         return None
+
+    def wait(self) -> None:
+        """Wait until the device is done; what failed on it is raised here at the latest."""
+        if not self.dry:
+            torch.cuda.synchronize()
+
+    def lost(self) -> bool:
+        """Return whether the device can no longer be used by this process, whoever says so how."""
+        try:
+            self.wait()
+        except Exception:  # noqa: BLE001 (each library has words of its own for it)
+            return True
+        return False
 
     def time(self, row: str, runner: str, **figures: Any) -> None:
         """Say how long something took, in milliseconds, with what belongs to it."""
@@ -182,8 +199,3 @@ def brief(error: BaseException) -> str:
     where = f" ({frames[-1].filename.rsplit('/', 1)[-1]}:{frames[-1].lineno})" if frames else ""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text[:240]}{where}"
-
-
-def _is_lost(error: BaseException) -> bool:
-    """Return whether the device can no longer be used by this process."""
-    return "CUDA error" in str(error) or "illegal memory access" in str(error)

@@ -9,29 +9,66 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import IO, Any
+from contextlib import contextmanager, nullcontext
+from typing import IO, Any, NamedTuple
 
 START = 60.0  # seconds that a worker may take until its first part
+STARTS = 2  # how often in a row a worker may end before its first part
+ALONE = 45.0  # seconds that one process may compile: a kernel that hangs slows all others
+MOST = 16  # processes that compile side by side: each holds a context and its inputs
+DYING = 10.0  # seconds that a killed process may take: the driver has to stop its kernels
+HUNG = "too long", "fell"
 Found = dict[str, Any]
 Limits = Mapping[str, float]  # of each part, by name
 
 
-def warm_up(shares: Mapping[str, int], seed: int, limit: float) -> float:
-    """Compile everything, by as many processes for each part; return the seconds that it took."""
-    start = time.monotonic()
+class _Compiling(NamedTuple):
+    """A process that compiles, and what is told of it; when it began, by time.monotonic."""
+
+    process: subprocess.Popen[str]
+    told: Found
+    began: float
+
+
+def warm_up(shares: Mapping[str, int], seed: int, limit: float) -> list[Found]:
+    """Compile everything, by as many processes for each part; tell how each of them ended.
+
+    The exit status is negative where a process was stopped, None where it never began.
+    """
+    until = time.monotonic() + limit
     left = [(part, (n, count)) for part, count in shares.items() for n in range(count)]
-    running: list[subprocess.Popen[str]] = []
-    while (left or running) and time.monotonic() - start < limit:
-        while left and len(running) < (os.cpu_count() or 1):
-            part, share = left.pop(0)
-            running.append(_start([part], seed, dry=False, warming=True, share=share))
-        running = [each for each in running if each.poll() is None]
-        time.sleep(0.05)
-    for each in running:
-        each.kill()
-        each.wait()
-    return time.monotonic() - start
+    told = [{"part": part, "share": n, "seconds": 0.0, "exit": None} for part, (n, _) in left]
+    ahead, running = list(zip(left, told, strict=True)), list[_Compiling]()
+    try:
+        while (ahead or running) and time.monotonic() < until:
+            while ahead and len(running) < min(MOST, _cores()):
+                (part, share), mine = ahead.pop(0)
+                process = _start([part], seed, dry=False, warming=True, share=share)
+                running.append(_Compiling(process, mine, time.monotonic()))
+            running = [each for each in running if _compiles(each)]
+            time.sleep(0.05)
+    finally:
+        for each in running:
+            each.process.kill()
+        by = time.monotonic() + DYING
+        for each in running:
+            each.told["exit"] = _end(each.process, by)
+    return told
+
+
+def _compiles(each: _Compiling) -> bool:
+    """Return whether a process still compiles; tell of one that ended, and stop one that hangs."""
+    took = time.monotonic() - each.began
+    each.told["seconds"] = round(took, 1)
+    each.told["exit"] = each.process.poll()
+    if each.told["exit"] is None and took > ALONE:
+        each.process.kill()  # not waited for: the others go on
+    return each.told["exit"] is None
+
+
+def _cores() -> int:
+    """Return how many cores this process may use; a container has fewer than its host."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def supervise(limits: Limits, seed: int, *, dry: bool, until: float,
@@ -40,43 +77,57 @@ def supervise(limits: Limits, seed: int, *, dry: bool, until: float,
 
     `until` is when, by time.monotonic, whatever is left is left out.
     """
-    left = list(limits)
-    while left:
-        if time.monotonic() >= until:
-            for part in left:
-                say(_stopped(part, "left out", "the time of the whole run was up"))
-            return
-        for part in _one_worker(left, limits, seed, dry=dry, until=until, say=say):
+    left, starts, words = list(limits), 0, ""
+    while left and starts < STARTS and time.monotonic() < until:
+        many = len(left)
+        ended = _one_worker(left, limits, seed, dry=dry, until=until, say=say)
+        if ended["part"] is not None:
+            say(ended)
+            left.remove(ended["part"])
+            _spare(ended, left, say)
+        words = ended["words"]
+        starts = 0 if len(left) < many else starts + 1
+    late = time.monotonic() >= until
+    for part in left:
+        say(_stopped(part, "left out", "the time of the whole run was up") if late
+            else _stopped(part, "fell", words))  # fmt: skip
+
+
+def _spare(ended: Found, left: list[str], say: Callable[[Found], None]) -> None:
+    """Leave out what would time a kernel that hung: each would hang for all of its limit."""
+    if "hopper" in ended["part"].lower() and ended["status"] in HUNG:
+        for part in [each for each in left if each.startswith("time: Hopper")]:
+            say(_stopped(part, "left out", f"{ended['part']!r} was stopped, or fell"))
             left.remove(part)
 
 
-def _one_worker(parts: Sequence[str], limits: Limits, seed: int, *, dry: bool, until: float,
-                say: Callable[[Found], None]) -> Iterator[str]:  # fmt: skip
-    """Yield the parts that one worker dealt with: all of them, or up to the one it fell at."""
+def _one_worker(left: list[str], limits: Limits, seed: int, *, dry: bool, until: float,
+                say: Callable[[Found], None]) -> Found:  # fmt: skip
+    """Take away from `left` what one worker came to the end of; return how it ended, and where."""
     part, began, allowed = None, time.monotonic(), START
-    with _worker(parts, seed, dry=dry) as (process, lines, words):
-        while True:
+    with _worker(left, seed, dry=dry) as (process, lines, words):
+        while left:  # not until its output ends: a compiler that it started may hold that open
             try:
                 wait = min(began + allowed, until) - time.monotonic()
                 found = lines.get(timeout=max(0.0, wait))
             except queue.Empty:
-                took = time.monotonic() - began
-                yield from _fallen(part, parts, "too long", f"stopped after {took:.0f} s", say)
-                return
+                took = f"stopped after {time.monotonic() - began:.0f} s"
+                if time.monotonic() >= until:
+                    return _stopped(part, "left out", f"{took}: the time of the run was up")
+                return _stopped(part, "too long", took)
             if found is None:
-                break
+                code = _end(process, time.monotonic() + DYING)
+                return _stopped(part, "fell", f"exit {code}: {_last(words)}")
             if found["kind"] == "begin":
                 part, began = found["part"], time.monotonic()
                 allowed = limits[found["part"]]
             elif found["kind"] == "end":
                 say({"kind": "done", "part": part, "seconds": round(time.monotonic() - began, 2)})
-                yield found["part"]
+                left.remove(found["part"])
                 part, began, allowed = None, time.monotonic(), START
             else:
                 say(found)
-        code = process.wait()
-        if code or part is not None:
-            yield from _fallen(part, parts, "fell", f"exit {code}: {_last(words)}", say)
+    return _stopped(None, "done", "")
 
 
 @contextmanager
@@ -93,21 +144,19 @@ def _worker(
             yield process, lines, words
         finally:
             process.kill()
-            process.wait()
-            reader.join()
-            if process.stdout is not None:
-                process.stdout.close()
+            _end(process, time.monotonic() + DYING)
+            reader.join(1.0)
 
 
-def _fallen(part: str | None, parts: Sequence[str], status: str, words: str,
-            say: Callable[[Found], None]) -> Iterator[str]:  # fmt: skip
-    """Say how a part ended; where no part had begun, none of the rest would."""
-    for each in parts if part is None else [part]:
-        say(_stopped(each, status, words))
-        yield each
+def _end(process: subprocess.Popen[str], by: float) -> int | None:
+    """Return the exit status of a process that ends or was killed, None if it does not go."""
+    try:
+        return process.wait(max(0.0, by - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        return None
 
 
-def _stopped(part: str, status: str, words: str) -> Found:
+def _stopped(part: str | None, status: str, words: str) -> Found:
     return {"kind": "stopped", "part": part, "status": status, "words": words}
 
 
@@ -120,18 +169,22 @@ def _start(parts: Sequence[str], seed: int, *, dry: bool, warming: bool,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL if warming else subprocess.PIPE,
         stderr=words or subprocess.DEVNULL,
-        text=True,
+        encoding="utf-8",
+        errors="replace",
         env=os.environ | ({"TRITON_INTERPRET": "1"} if dry else {}),
     )
 
 
 def _read(process: subprocess.Popen[str], lines: "queue.Queue[Found | None]") -> None:
     """Hand on what a worker says, and None at its end."""
-    for line in process.stdout or ():
-        try:
-            lines.put(json.loads(line))
-        except ValueError:  # a library that prints
-            continue
+    with process.stdout or nullcontext(()) as said:
+        for line in said:
+            try:
+                found = json.loads(line)
+            except ValueError:  # a library that prints
+                continue
+            if isinstance(found, dict) and "kind" in found:
+                lines.put(found)
     lines.put(None)
 
 

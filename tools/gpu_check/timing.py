@@ -59,41 +59,35 @@ def seconds(session: Session, row: str, name: str, call: Call, rounds: int = 3) 
         return None
     found = []
     for _ in range(1 if session.dry else rounds):
-        wait(session)
+        session.wait()
         start = time.perf_counter()
         call()
-        wait(session)
+        session.wait()
         found.append(time.perf_counter() - start)
     session.time(row, name, device=round(statistics.median(found) * 1e3, 4), samples=len(found))
     return statistics.median(found)
-
-
-def wait(session: Session) -> None:
-    """Wait until the device is done."""
-    if not session.dry:
-        torch.cuda.synchronize()
 
 
 def _runs(session: Session, row: str, name: str, call: Call) -> bool:
     """Call it once; say why where it does not run."""
     try:
         call()
-        wait(session)
+        session.wait()
     except Exception as error:
-        if "CUDA error" in str(error):
-            raise
         session.missing(row, name, brief(error))
+        if session.lost():
+            raise
         return False
     return True
 
 
 def _plan(session: Session, call: Call) -> tuple[int, int]:
     """Return how many calls make a sample, and the cycles that the device spins before them."""
-    wait(session)
+    session.wait()
     start = time.perf_counter()
     call()
     handed_over = time.perf_counter() - start
-    wait(session)
+    session.wait()
     took = time.perf_counter() - start
     calls = 1 if session.dry else max(1, min(MOST_CALLS, round(SAMPLE / took)))
     return calls, int(1.5 * handed_over * calls * CYCLES) + 200_000

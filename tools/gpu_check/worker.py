@@ -9,6 +9,7 @@ from gpu_check.parts import PARTS
 from gpu_check.session import Session, brief
 
 LOST = 3  # the exit status where the device can no longer be used by this process
+UNWARMED = 4  # the exit status where something could not be compiled
 
 
 def work(
@@ -20,13 +21,16 @@ def work(
         if part.name not in names:
             continue
         say({"kind": "begin", "part": part.name})
-        session.begin(part.name)
         try:
+            session.begin(part.name)
             part.run(session)
+            session.wait()  # what fails late fails here, not in the next part
         except Exception as error:  # noqa: BLE001 (whatever it is, the next part can still run)
             say({"kind": "broken", "part": part.name, "words": brief(error)})
-            if "CUDA error" in str(error):
+            if session.lost():
                 sys.exit(LOST)
+            if warming:
+                sys.exit(UNWARMED)
         say({"kind": "end", "part": part.name})
 
 

@@ -13,7 +13,7 @@ NAME = "cuda"
 weights, pooled, cells = verbs.weights, verbs.pooled, verbs.cells
 backward = verbs.backward
 MOST_DIM = 256
-_MOST_LENGTH = 2**31 - 2**16  # a position is an int32, and a tile may reach past the end
+_MOST_LENGTH = 2**31 - 2**16  # a position, and where a row's keys end, are int32; tiles reach past
 
 
 def missing() -> str | None:
@@ -34,6 +34,9 @@ def unsupported(problem: Problem, facts: Facts) -> str | None:  # noqa: ARG001 (
     for name, length in (("q_len", problem.q_len), ("kv_len", problem.kv_len)):
         if length > _MOST_LENGTH:
             return f"It takes a {name} of up to {_MOST_LENGTH:,}; here it is {length:,}."
+    both = problem.q_len + problem.kv_len
+    if both > _MOST_LENGTH:
+        return f"It takes q_len + kv_len of up to {_MOST_LENGTH:,}; here it is {both:,}."
     return None
 
 

@@ -159,12 +159,15 @@ def forward(problem: Problem, facts: Facts) -> Findings:  # noqa: ARG001 (the co
 def residuals(problem: Problem) -> Residuals:
     """Return the output, bit for bit that of `forward`, and what its gradients need of it.
 
-    A weight is exp(score - lse), since every row sees some key.
+    A weight is exp(score - lse), since every row sees some key. The shift is a tensor of its own
+    over the same memory: autograd ties the lse itself to what keeps the shift, and such a circle is
+    freed only by Python's collector.
     """
     found = forward(problem, Facts())
     lse: Any = found.lse
+    shift: Any = DeviceArray(lse.tensor.detach())
     ones: Any = DeviceArray(lse.tensor.new_ones(()).expand(lse.shape))
-    return Residuals(found.out, lse, Normaliser(lse, ones))
+    return Residuals(found.out, lse, Normaliser(shift, ones))
 
 
 def backward(

@@ -15,7 +15,7 @@ from typing import Any
 from softlookup.arrays import Array
 from softlookup.device import numpy_dtype
 from softlookup.inspection import Inspection, Top
-from softlookup.integrations.sending import Arriving
+from softlookup.integrations.sending import Arriving, follow, made_now
 from softlookup.tensors import is_tensor
 
 MOST = 2**30  # bytes of facts that stay on the devices
@@ -24,10 +24,11 @@ _MANY = 2**12  # of what was held, before those are forgotten that are no more
 
 
 class Load:
-    """Tensors that come to memory together."""
+    """Tensors that come to memory together, whichever stream is current where they are read."""
 
     def __init__(self, tensors: list[Any]) -> None:
         self._tensors = tensors
+        self._made = made_now(tensors)
         self._arriving: Arriving | None = None
         self._arrays: list[Array] | None = None
         self._lock = threading.Lock()
@@ -41,12 +42,18 @@ class Load:
         """Let it go to memory, in the background."""
         with self._lock:
             if self._tensors:
-                self._arriving = Arriving(self._tensors, aside=True)
+                self._arriving = Arriving(self._tensors, aside=True, made=self._made)
                 self._tensors = []
+
+    def lead(self) -> None:
+        """Let the stream that is current here read what is on the device."""
+        if self._made is not None and self._tensors:
+            follow(self._tensors, self._made)
 
     def settle(self) -> bool:
         """Return whether it is in memory, and nowhere else; nobody waits."""
-        if self._arriving is not None and self._arriving.there:
+        arriving = self._arriving  # None from when another thread has it
+        if arriving is not None and arriving.there:
             self.arrays()
         return self._arrays is not None
 
@@ -54,7 +61,7 @@ class Load:
         """Return it in memory; waits for what made it."""
         with self._lock:
             if self._arrays is None:
-                arriving = self._arriving or Arriving(self._tensors)
+                arriving = self._arriving or Arriving(self._tensors, made=self._made)
                 self._arrays = arriving.arrays()
                 self._tensors, self._arriving = [], None
             return self._arrays
@@ -69,6 +76,11 @@ class Carried:
         self._tensor: Any = weakref.ref(tensor)
         self._load, self._place = load, place
         self._packed = False
+
+    @property
+    def load(self) -> Load:
+        """What it comes to memory with."""
+        return self._load
 
     @property
     def ndim(self) -> int:
@@ -148,6 +160,8 @@ class Hold:
             return
         import torch
 
+        for load in {one.load for one in carried}:
+            load.lead()
         there.sort(key=lambda both: -both[0].dtype.itemsize)  # so that each begins at a whole item
         flat = [tensor.contiguous().view(-1).view(torch.uint8) for _, tensor in there]
         load, first = Load([torch.cat(flat)]), 0

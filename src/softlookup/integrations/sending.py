@@ -8,7 +8,29 @@ import sys
 from typing import Any
 
 from softlookup.arrays import Array, in_memory
-from softlookup.device import DeviceArray, works_apart
+from softlookup.device import DeviceArray, pinned_like, works_apart
+
+
+def made_now(tensors: list[Any]) -> Any:
+    """Return an event on the current stream, behind what made tensors of one device.
+
+    None where nothing works apart.
+    """
+    if not tensors or not works_apart(tensors[0].device):
+        return None
+    cuda: Any = sys.modules["torch"].cuda
+    made = cuda.Event()
+    made.record(cuda.current_stream(tensors[0].device))
+    return made
+
+
+def follow(tensors: list[Any], made: Any, stream: Any = None) -> None:
+    """Let a stream, else the current one, read tensors: behind the event, and before they go."""
+    if stream is None:
+        stream = sys.modules["torch"].cuda.current_stream(tensors[0].device)
+    stream.wait_event(made)
+    for one in tensors:
+        one.record_stream(stream)
 
 
 class Arriving:
@@ -20,36 +42,37 @@ class Arriving:
         Of one device.
     aside : bool
         Whether they go on a stream of their own, beside what the device is given next.
+    made : Event, optional
+        What `made_now` told when they were made; None: they are made here, by the current stream.
     """
 
-    def __init__(self, tensors: list[Any], *, aside: bool = False) -> None:
+    def __init__(self, tensors: list[Any], *, aside: bool = False, made: Any = None) -> None:
         self._pinned: list[Any] = []
         self._event: Any = None
         self._arrays: list[Array] | None = None
         if tensors and works_apart(tensors[0].device):
-            self._begin(tensors, aside=aside)
+            self._begin(tensors, made or made_now(tensors), aside=aside)
         else:
             self._arrays = [in_memory(DeviceArray(one.detach())) for one in tensors]
 
-    def _begin(self, tensors: list[Any], *, aside: bool) -> None:
-        torch: Any = sys.modules["torch"]
-        cuda, device = torch.cuda, tensors[0].device
-        now = cuda.current_stream(device)
-        stream = cuda.Stream(device) if aside else now
-        stream.wait_stream(now)
+    def _begin(self, tensors: list[Any], made: Any, *, aside: bool) -> None:
+        cuda: Any = sys.modules["torch"].cuda
+        device = tensors[0].device
+        stream = cuda.Stream(device) if aside else cuda.current_stream(device)
+        follow(tensors, made, stream)
         self._event = cuda.Event()
         with cuda.stream(stream):
             for one in tensors:
-                room = torch.empty(one.shape, dtype=one.dtype, pin_memory=True)
+                room = pinned_like(one)
                 room.copy_(one.detach(), non_blocking=True)
-                one.record_stream(stream)  # its memory is not given away before it was read
                 self._pinned.append(room)
             self._event.record(stream)
 
     @property
     def there(self) -> bool:
         """Whether they have arrived."""
-        return self._event is None or bool(self._event.query())
+        event = self._event  # None from when another thread has what arrived
+        return event is None or bool(event.query())
 
     def arrays(self) -> list[Array]:
         """Return them as arrays of their own; waits until they have arrived."""

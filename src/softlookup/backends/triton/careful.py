@@ -79,6 +79,10 @@ def careful_kernel(
         if room.out is not None:
             v = value_tile(x, n, batch, kv_head, key, limit, KEYS, S)
             number = v.to(tl.float32)
+            lost = (keep == 0)[:, None]  # so is what their infinite values were multiplied by
+            missing = tl.where(lost, missing + above + below, missing)
+            above = tl.where(lost, 0.0, above)
+            below = tl.where(lost, 0.0, below)
             finite = tl.abs(number) < float("inf")
             some = sees & (exps > 0)
             none = sees & ~(exps > 0)

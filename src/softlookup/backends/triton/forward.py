@@ -8,7 +8,6 @@ visible score of -inf to an entropy, is noticed at the end, and left to `careful
 
 from typing import Any, NamedTuple
 
-import torch
 import triton
 import triton.language as tl
 
@@ -213,7 +212,7 @@ def room_for(launch: Launch, asked: Asked) -> Room:
     def per_row(wanted: bool) -> Any:
         return launch.empty(*rows) if wanted else None
 
-    flags = torch.zeros((2, p.batch, p.kv_heads), dtype=torch.int32, device=launch.device)
+    flags = launch.flags()
     return Room(
         out=launch.empty(*rows, p.value_dim, dtype=launch.inputs.query.dtype)
         if p.value_dim

@@ -138,6 +138,7 @@ def _finish(
 ):  # fmt: skip
     """Store what is known of rows, and ask for care where a number of a head is not finite."""
     (rows_of, each, spoilt, faint) = facts
+    each = gl.cast(each, gl.int64)  # so many rows times 4 may be past an int32
     known = total == total  # a row that is NaN is so by its scores
     zero = gl.sum(acc - acc, 1)  # NaN where a number of the row is not finite
     zero = gl.convert_layout(zero, LAYOUT, assert_trivial=True)

@@ -23,7 +23,7 @@ def room_for(launch: Launch, asked: Asked) -> Room:
     """Return room for what is asked of all rows, in one piece, which `run` relies on."""
     p = launch.problem
     rows = launch.empty(5, p.batch, p.heads, p.q_len)
-    flags = torch.zeros((2, p.batch, p.kv_heads), dtype=torch.int32, device=launch.device)
+    flags = launch.flags()
     return Room(
         out=launch.empty(p.batch, p.heads, p.q_len, p.value_dim, dtype=launch.inputs.query.dtype),
         lse=rows[0],

@@ -156,6 +156,16 @@ class Launch(NamedTuple):
         """Return room on the device."""
         return torch.empty(shape, dtype=dtype, device=self.device)
 
+    def flags(self) -> list[Any]:
+        """Return two arrays of zeros, int32 (batch, kv_heads), at multiples of 16 bytes both.
+
+        Triton compiles a kernel anew where a pointer is not at such a multiple.
+        """
+        batch, heads = self.problem.batch, self.problem.kv_heads
+        padded = cdiv(batch * heads, 4) * 4
+        zeros = torch.zeros((2, padded), dtype=torch.int32, device=self.device)
+        return [flags[: batch * heads].view(batch, heads) for flags in zeros]
+
     def sent(self, array: Any) -> Any:
         """Return a NumPy array as a tensor on the device; nothing waits."""
         return send(array, self.device)

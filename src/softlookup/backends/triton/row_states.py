@@ -202,7 +202,10 @@ def states_of(launch: Launch, rows: Any) -> States:
     """Return what `rows` are, a tensor of int32; q_len stands for no row."""
     problem, count = launch.problem, rows.numel()
     pairs = problem.batch * problem.heads
-    found = States(*launch.empty(4, pairs, count).zero_())
+    cells = -(-pairs * count // 4) * 4  # each begins at 16 bytes: one kernel for all lengths
+    found = States(
+        *(part[: pairs * count].view(pairs, count) for part in launch.empty(4, cells).zero_())
+    )
     if not found.lse.numel():
         return found
     tiles, parts = tiles_of(launch), triton.cdiv(problem.kv_len, PART)

@@ -265,9 +265,9 @@ def natural(number, S: tl.constexpr):
 
 @triton.jit
 def in_units(number, S: tl.constexpr):
-    """Return a natural number (a row's shift, a sink) in units."""
+    """Return a natural number (a row's shift, a sink) in units, rounded: no sum takes it in."""
     if S.raw:
-        return number * LOG2E
+        return tl.fma(number, tl.full(number.shape, LOG2E, tl.float32), tl.zeros_like(number))
     else:
         return number
 

@@ -1,8 +1,8 @@
 """Few queries: the heads of a group share the keys that are read, and many programs share them.
 
 A program takes the queries of all heads of a kv head over one segment of the keys, so that keys and
-values are read once. A second kernel merges the segments of each row in their order, by the rule of
-`softlookup.partials`: nothing depends on which program was first.
+values are read once. Of several segments, a second kernel merges those of each row in their order,
+by the rule of `softlookup.partials`: nothing depends on which program was first.
 """
 
 from typing import Any, NamedTuple
@@ -42,20 +42,23 @@ _INTERPRETED = 2  # multiprocessors, where there are none
 class Parts(NamedTuple):
     """Pointers to the states of segments, over (kv pairs, segments, rows); see `running`."""
 
-    acc: Any  # (..., value_dim as padded)
-    total: Any
-    shift: Any
-    mixed: Any
-    seen: Any
+    acc: Any = None  # (..., value_dim as padded)
+    total: Any = None
+    shift: Any = None
+    mixed: Any = None
+    seen: Any = None
 
 
 @triton.jit(do_not_specialize=["pair", "span", "segments", "chunks"])
 def parts_kernel(
-    x, n, parts, maxima, pair, span, segments, chunks,
+    x, n, parts, room, maxima, pair, span, segments, chunks,
     ROWS: tl.constexpr, KEYS: tl.constexpr, STAGES: tl.constexpr, PARTS: tl.constexpr,
     S: tl.constexpr,
 ):  # fmt: skip
-    """Take the rows of a kv head over one segment of the keys; `pair` is the first kv pair."""
+    """Take the rows of a kv head over one segment of the keys; `pair` is the first kv pair.
+
+    What becomes of them is stored in `parts`, or in `room`, where the segment is the only one.
+    """
     n = sizes_of(n)
     program = tl.program_id(0)
     near, segment = program // segments, program % segments
@@ -101,16 +104,24 @@ def parts_kernel(
         exps, keep, total, shift, mixed = advance(
             scores, peak_of(scores, n, S), total, shift, mixed, n, True, True, S
         )
-        if parts.acc is not None:
+        if (parts.acc is not None) or (room.out is not None):
             v = value_tile(x, n, batch, kv_head, key, limit, KEYS, S)
             acc = tl.dot(exps.to(v.dtype), v, acc * keep[:, None], input_precision=S.precision)
-    to = program.to(tl.int64) * ROWS + r
-    tl.store(parts.total + to, total)
-    tl.store(parts.shift + to, shift)
-    tl.store(parts.mixed + to, mixed)
-    tl.store(parts.seen + to, seen)
-    if parts.acc is not None:
-        tl.store(parts.acc + to[:, None] * BLEND + tl.arange(0, BLEND)[None, :], acc)
+    if parts.total is None:
+        sees_some = seen > 0
+        if not (S.masked or S.biased):
+            sees_some = within_limits(i, first, last, limit, S)
+        to = (batch * n.heads + head).to(tl.int64) * n.q_len + i
+        ask_for_care(acc, total, mixed, there, batch, kv_head, n, room)
+        finish(acc, total, shift, mixed, sees_some, to, there, head, x, n, room, S)
+    else:
+        to = program.to(tl.int64) * ROWS + r
+        tl.store(parts.total + to, total)
+        tl.store(parts.shift + to, shift)
+        tl.store(parts.mixed + to, mixed)
+        tl.store(parts.seen + to, seen)
+        if parts.acc is not None:
+            tl.store(parts.acc + to[:, None] * BLEND + tl.arange(0, BLEND)[None, :], acc)
 
 
 @triton.jit(do_not_specialize=["pair", "segments"])
@@ -163,27 +174,29 @@ def fits(launch: Launch) -> bool:
 
 
 def run(launch: Launch, room: Room, strip: Strip) -> None:
-    """Launch both kernels for a strip of whole groups of heads."""
+    """Launch the kernels for a strip of whole groups of heads."""
     p, s = launch.problem, launch.switches
     rows = max(16, power_of_2(p.q_len * p.group))
     keys_at_once = 32 if launch.inputs.query.element_size() * max(s.head, s.blend) > 256 else 64
     pairs, first = strip.pairs // p.group, strip.pair // p.group
     span = _span(launch)
     segments = max(1, cdiv(p.kv_len, span))
-    shape = (pairs, segments, rows)
-    acc = None if room.out is None else launch.empty(*shape, s.blend)
-    total, shift, mixed = launch.empty(3, *shape)
-    parts = Parts(acc, total, shift, mixed, launch.empty(*shape, dtype=torch.int32))
+    parts = Parts()
+    if segments > 1:
+        shape = (pairs, segments, rows)
+        acc = None if room.out is None else launch.empty(*shape, s.blend)
+        total, shift, mixed = launch.empty(3, *shape)
+        parts = Parts(acc, total, shift, mixed, launch.empty(*shape, dtype=torch.int32))
     parts_kernel[(pairs * segments,)](
-        launch.inputs, launch.sizes, parts, strip.maxima, first, span, segments,
-        cdiv(p.kv_len, CHUNK), ROWS=rows, KEYS=keys_at_once,
-        STAGES=_stages(launch, rows, keys_at_once),
-        PARTS=strip.parts, S=s, num_warps=4,
+        launch.inputs, launch.sizes, parts, room if segments == 1 else Room(), strip.maxima,
+        first, span, segments, cdiv(p.kv_len, CHUNK), ROWS=rows, KEYS=keys_at_once,
+        STAGES=_stages(launch, rows, keys_at_once), PARTS=strip.parts, S=s, num_warps=4,
     )  # fmt: skip
-    merge_kernel[(pairs * p.group * p.q_len,)](
-        launch.inputs, launch.sizes, parts, room, first, segments, ROWS=rows,
-        SEGMENTS=power_of_2(segments), S=s, num_warps=4,
-    )  # fmt: skip
+    if segments > 1:
+        merge_kernel[(pairs * p.group * p.q_len,)](
+            launch.inputs, launch.sizes, parts, room, first, segments, ROWS=rows,
+            SEGMENTS=power_of_2(segments), S=s, num_warps=4,
+        )  # fmt: skip
 
 
 def _stages(launch: Launch, rows: int, keys_at_once: int) -> int:

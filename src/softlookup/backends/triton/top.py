@@ -339,6 +339,7 @@ def _sort_strips(launch: Launch, room: Room, best: Best, top: int) -> None:
             )
             none = torch.isneginf(found)
             weight = torch.exp(found - shift[at]) * factor[at]
+            weight.masked_fill_(torch.isinf(factor[at]), float("nan"))  # all visible are -inf
             keys[at][..., :there] = found_at.masked_fill(none, -1)
             weights[at][..., :there] = weight.masked_fill(none, 0.0)
     spoilt = torch.isnan(factor)

@@ -77,8 +77,9 @@ def weigh(
             weights = weights_of(scores, sees, shift[:, None], factor[:, None], n, S)
         else:
             scores = capped_of(products, n, S)
-            sees = None
-            weights = weights_of(scores, None, shift[:, None], factor[:, None], n, S)
+            # a block may hold rows past the last, whose 0 * inf would be NaN
+            sees = None if SIZE == 1 else (i < n.q_len)[:, None]
+            weights = weights_of(scores, sees, shift[:, None], factor[:, None], n, S)
         across = (key - key_from) // SIZE + tl.arange(0, KEYS // SIZE)
         at = down.to(tl.int64)[:, None] * key_blocks + across[None, :]
         there = (down < row_blocks)[:, None] & (across < key_blocks)[None, :]
