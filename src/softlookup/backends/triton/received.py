@@ -219,7 +219,7 @@ def readers_of(launch: Launch, from_rows: BoolArray | None) -> Any:
     counts = launch.empty(ranges, pairs, problem.kv_len, dtype=torch.int32)
     if counts.numel():
         readers_kernel[(across * ranges * pairs,)](
-            x, launch.sizes, chosen, ranges, length, heads, counts, size, size, launch.switches
+            x, launch.sizes, chosen, ranges, length, heads, counts, size // 2, size, launch.switches
         )
     whole = counts.sum(0, dtype=torch.int64).reshape(problem.batch, heads, problem.kv_len)
     return whole.expand(problem.batch, problem.heads, problem.kv_len)
