@@ -33,7 +33,8 @@ plain() {
 }
 
 asan() {
-    export ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
+    # no detect_stack_use_after_return: before GCC 14 its frames are aligned to 32 bytes, vectors to 64
+    export ASAN_OPTIONS=detect_stack_use_after_return=0 UBSAN_OPTIONS=print_stacktrace=1
     made asan -DSOFTLOOKUP_SANITIZE=address,undefined
     "$build/asan/kernels_test" "${PROBLEMS:-400}" 2
     "$build/asan/blocks_test" "${PROBLEMS:-300}" 5
