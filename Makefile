@@ -56,7 +56,7 @@ setup: $(MADE)/with-test,lint,docs  ## everything a contributor needs
 show: $(MADE)/show  ## open the lesson in the browser (PORT=9000, ARGS="FILE")
 	@trap : INT; $(RUN) -m softlookup show $(ON_PORT) $(ARGS) || test $$? -eq 130
 
-test: $(MADE)/with-test  ## the quick tests, about seven minutes on two cores; one line says what was left out
+test: $(MADE)/with-test  ## the quick tests, about ten minutes on two cores; one line says what was left out
 	@$(PYTEST) --quick $(ARGS)
 
 test-all: $(MADE)/with-test  ## all tests; a skip that does not name missing hardware is a failure
