@@ -23,7 +23,7 @@ MISSING = $(if $(NEW),$(shell sh tools/environment.sh missing $(PYTHON)))
 
 ON_PORT := $(if $(filter command,$(origin PORT)),--port $(PORT))
 
-.PHONY: help setup show test test-all test-isa test-gpu test-asan browser models notebooks roam fmt lint imports types web web-check docs picture bench clean
+.PHONY: help setup show test test-all test-isa test-gpu interpreted test-asan browser models notebooks roam fmt lint imports types web web-check docs picture bench clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -70,7 +70,7 @@ test-isa: $(MADE)/with-test  ## core, backends and properties on every instructi
 	done
 
 # An environment of its own, beside the other: Triton's interpreter needs an older NumPy. Triton comes
-# last and alone, since some builds of torch ask for another one; the kernels were measured with this.
+# last and alone, since some builds of torch ask for another one; what kernels spill was seen by this.
 test-gpu:  ## the GPU's kernels without a GPU: interpreted, compiled offline (ARGS=tests/gpu/test_x.py)
 	@$(MAKE) --no-print-directory VENV=$(VENV)-gpu interpreted
 

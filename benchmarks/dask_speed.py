@@ -128,7 +128,7 @@ def over_files(folder: Path) -> None:
 def main() -> None:
     """Measure, and print whether each bar is kept."""
     parser = measure.arguments(QUESTION, rounds=5)
-    parser.add_argument("--files", type=Path, help=argparse_hidden())
+    parser.add_argument("--files", type=Path, help="a folder; used by the script itself")
     options = parser.parse_args()
     if options.files:
         over_files(options.files)
@@ -152,11 +152,6 @@ def main() -> None:
     measure.verdict("one worker's time by two workers', inverse", two / one, 1 / 1.8)
     measure.verdict("through dask by the core alone", pair.ratio, 1.05)
     measure.verdict("highest memory over files", files["memory"] / MIB, 1024, " MiB")
-
-
-def argparse_hidden() -> str:
-    """Return the help of an option that only this script gives itself."""
-    return "a folder with key.npy and value.npy; used by the script itself"
 
 
 if __name__ == "__main__":

@@ -69,6 +69,12 @@ def draw(call, rng, *, lse=True):
     return out_grad, lse_grad
 
 
+def largest_delta(call, out_grad, lse_grad):
+    """Return the largest of the rows' ``out_grad . out`` less the gradient of the lse, exactly."""
+    out = oracle.lookup(*call.arrays, **call.options).out
+    return float(np.abs((out_grad.astype(out.dtype) * out).sum(-1) - lse_grad).max())
+
+
 def assert_gradients(found, call, out_grad, lse_grad, *, size=1.0):
     """Assert that `found` are the gradients of `call` within the budget, of the right dtypes.
 

@@ -23,6 +23,7 @@ from dask._task_spec import TaskRef
 
 import softlookup as sl
 from softlookup.backends import shards
+from softlookup.backends.pieces import STATE_KEYS
 
 MEASURED = Path(__file__).parents[1] / "docs" / "measured" / "core_speed.txt"
 ROW = "float32 causal (1, 8, 2048, 128)"
@@ -91,7 +92,7 @@ def cost_of(task: Any, sizes: dict[Any, float], flops: float, read: float) -> Co
         _, heads, rows, dim = place.shapes["query"]
         keys = place.shapes["key"][2]
         cells = visible(rows, keys, int(place.q_offset[0]))
-        parts = -(-keys // 4096) if options.apart else 1
+        parts = -(-keys // STATE_KEYS) if options.apart else 1
         return Cost(4 * cells * heads * dim / flops, parts * rows * heads * (dim + 4) * BYTES)
     if task.func is shards.merged:
         return Cost(3 * given / read, max(sizes[each] for each in before(task)))

@@ -39,6 +39,11 @@ def is_lazy(thing: object) -> bool:
     return kind is not None and isinstance(thing, kind)
 
 
+def is_listed(thing: object) -> bool:
+    """Return whether `thing` is a list or a number, which has no dtype that the caller chose."""
+    return isinstance(thing, (list, tuple, int, float, np.generic))
+
+
 def place_of(array: Any) -> str:
     """Return where an array lies: "memory", a device such as "cuda:0", or "dask"."""
     if isinstance(array, np.ndarray):
@@ -178,7 +183,7 @@ def as_array(given: Any, argument: str) -> Any:
             "must be a plain array; got a masked array, whose mask would be lost. "
             "Pass array.data, and mask=~array.mask where that is meant.",
         )
-    if isinstance(given, (list, tuple, int, float, np.generic)):
+    if is_listed(given):
         try:
             array = np.asarray(given)
         except ValueError as error:
@@ -245,11 +250,8 @@ def as_floats(given: Any, argument: str) -> Array:
     """
     if type(given) is np.ndarray and given.dtype in FLOAT_DTYPES:  # nothing is left to be seen to
         return given
-    if is_tensor(given):
-        given = view(given, argument)
     array: Array = as_array(given, argument)
-    listed = isinstance(given, (list, tuple, int, float, np.generic))
-    if array.dtype.kind in "iu" or (listed and array.dtype in FLOAT_DTYPES):
+    if array.dtype.kind in "iu" or (is_listed(given) and array.dtype in FLOAT_DTYPES):
         return array.astype(np.float64)
     if array.dtype in FLOAT_DTYPES:
         return array

@@ -46,10 +46,27 @@ def works_apart(device: Any) -> bool:
     return bool(device.type == "cuda")
 
 
-def pinned_like(tensor: Any) -> Any:
-    """Return pinned memory for a tensor's numbers, whatever device torch makes tensors on."""
+def pinned(tensor: Any) -> Any:
+    """Return pinned memory that a tensor's numbers are copied to; the stream is not waited for."""
+    torch: Any = sys.modules["torch"]  # "cpu", whatever device torch makes tensors on
+    room = torch.empty(tensor.shape, dtype=tensor.dtype, device="cpu", pin_memory=True)
+    return room.copy_(tensor, non_blocking=True)
+
+
+def as_numpy(tensor: Any) -> NDArray[Any]:
+    """Return a detached tensor of memory as an ndarray that shares it."""
     torch: Any = sys.modules["torch"]
-    return torch.empty(tensor.shape, dtype=tensor.dtype, device="cpu", pin_memory=True)
+    short = tensor.dtype == torch.bfloat16  # of which NumPy does not know: its bits
+    array: NDArray[Any] = (tensor.view(torch.int16) if short else tensor).numpy()
+    return array.view(ml_dtypes.bfloat16) if short else array
+
+
+def as_torch(array: NDArray[Any]) -> Any:
+    """Return an ndarray as a tensor that shares its memory."""
+    torch: Any = sys.modules["torch"]
+    if array.dtype == ml_dtypes.bfloat16:
+        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(array)
 
 
 def send(array: NDArray[Any], device: Any) -> Any:
@@ -57,14 +74,10 @@ def send(array: NDArray[Any], device: Any) -> Any:
 
     It goes through pinned memory: a copy from any other would wait until the device has come to it.
     """
-    torch: Any = sys.modules["torch"]
     array = np.asarray(array, order="C")
     if not array.flags.writeable:  # torch would warn of it
         array = array.copy()
-    if array.dtype == ml_dtypes.bfloat16:
-        tensor = torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
-    else:
-        tensor = torch.from_numpy(array)
+    tensor = as_torch(array)
     if not works_apart(device):
         return tensor.to(device, copy=True)
     return tensor.pin_memory().to(device, non_blocking=True)
@@ -118,10 +131,7 @@ class DeviceArray:
 
     def in_memory(self) -> NDArray[Any]:
         """Return a copy in the machine's memory; waits until the device is done with it."""
-        tensor, torch = self.tensor.cpu(), sys.modules["torch"]
-        if self.dtype == ml_dtypes.bfloat16:
-            return np.array(tensor.contiguous().view(torch.int16).numpy().view(ml_dtypes.bfloat16))
-        return np.array(tensor.numpy())
+        return as_numpy(self.tensor.to("cpu", copy=True))
 
     def bringing(self) -> Callable[[], NDArray[Any]]:
         """Start a copy into the machine's memory, and return what waits for it and gives it.
@@ -133,15 +143,13 @@ class DeviceArray:
         if not works_apart(tensor.device):
             return self.in_memory
         with torch.cuda.device(tensor.device):
-            room = pinned_like(tensor)
-            room.copy_(tensor, non_blocking=True)
+            room = pinned(tensor)
             there = torch.cuda.Event()
             there.record()
 
         def brought() -> NDArray[Any]:
             there.synchronize()
-            array: NDArray[Any] = room.numpy()
-            return array
+            return as_numpy(room)
 
         return brought
 
@@ -187,21 +195,23 @@ class DeviceArray:
         """Return it in another dtype; a number beyond its range becomes inf."""
         return DeviceArray(self.tensor.to(torch_dtype(np.dtype(dtype)), copy=copy))
 
-    def sum(self, axis: int, dtype: Any = None) -> "DeviceArray":
+    def sum(self, axis: int) -> "DeviceArray":
         """Return the sums along an axis."""
-        accumulated = None if dtype is None else torch_dtype(np.dtype(dtype))
-        return DeviceArray(self.tensor.sum(axis, dtype=accumulated))
+        return DeviceArray(self.tensor.sum(axis))
 
-    def max(self, axis: int, initial: float) -> "DeviceArray":
-        """Return the largest along an axis, NaN where one is; `initial` where there is none."""
-        if self.shape[axis]:
-            return DeviceArray(self.tensor.amax(axis))
-        return DeviceArray(self.tensor.sum(axis) + initial)
+    def max(self, axis: int) -> "DeviceArray":
+        """Return the largest along an axis, NaN where one is."""
+        return DeviceArray(self.tensor.amax(axis))
 
     def clip(self, low: float) -> "DeviceArray":
         """Return it with nothing below `low`."""
         return DeviceArray(self.tensor.clamp(min=low))
 
-    def __truediv__(self, other: Any) -> "DeviceArray":
-        by = other.tensor if isinstance(other, DeviceArray) else other
-        return DeviceArray(self.tensor / by)
+    def __add__(self, other: "DeviceArray") -> "DeviceArray":
+        return DeviceArray(self.tensor + other.tensor)
+
+    def __sub__(self, number: float) -> "DeviceArray":
+        return DeviceArray(self.tensor - number)
+
+    def __truediv__(self, other: "DeviceArray") -> "DeviceArray":
+        return DeviceArray(self.tensor / other.tensor)

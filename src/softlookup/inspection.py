@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from softlookup.arrays import Array, IntArray, in_memory, is_lazy
+from softlookup.arrays import Array, IntArray, as_ndarray, is_lazy
 from softlookup.device import DeviceArray
 from softlookup.facts import Facts, Findings, bin_ranges
 from softlookup.numerals import fixed
 from softlookup.partials import RowFacts
 from softlookup.problem import Problem
-from softlookup.tensors import is_tensor, tensor_of, view
+from softlookup.tensors import is_tensor, tensor_of
 from softlookup.tracing import to_json
 
 
@@ -164,7 +164,7 @@ def _lies_elsewhere(fact: Any) -> bool:
 
 
 def _brought(fact: Any) -> Array:
-    return in_memory(view(fact, "fact") if is_tensor(fact) else fact)
+    return as_ndarray(fact, "fact")
 
 
 def _each(fact: Any, chosen: Callable[[Any], bool], change: Callable[[Any], Any]) -> Any:
@@ -226,13 +226,7 @@ def build_inspection(
 
 def _largest(scores: Array) -> Array:
     """Return the largest of each head's rows, NaN where one is; -inf where there is no row."""
-    found: Array
-    if not is_lazy(scores):
-        found = scores.max(axis=-1, initial=-np.inf)
-    elif scores.size:
-        found = scores.max(axis=-1)
-    else:
-        found = scores.sum(axis=-1) - np.inf
+    found: Array = scores.max(axis=-1) if scores.size else scores.sum(axis=-1) - np.inf
     return found
 
 
@@ -247,13 +241,12 @@ def _received(problem: Problem, sums: Array, readers: IntArray | None) -> tuple[
 
 
 def _of_kv_heads(problem: Problem, sums: Array) -> Array:
-    """Return sums (batch, heads, kv_len) over the heads of each group."""
+    """Return sums (batch, heads, kv_len) over the heads of each group, in their order.
+
+    No axis is split, which may chunk a dask array anew.
+    """
     group = problem.group
     if group <= 1:
         return sums
-    total: Array
-    if is_lazy(sums):  # an axis of a dask array that is split may be chunked anew
-        total = sum((sums[:, n::group] for n in range(1, group)), sums[:, ::group])
-    else:
-        total = sums.reshape(problem.batch, problem.kv_heads, group, problem.kv_len).sum(axis=2)
+    total: Array = sum((sums[:, n::group] for n in range(1, group)), sums[:, ::group])
     return total

@@ -23,12 +23,11 @@ from softlookup.arrays import (
     as_integers,
     as_ndarray,
     bring_rows,
-    is_lazy,
+    is_listed,
     without_repeats,
 )
-from softlookup.device import DeviceArray
 from softlookup.errors import DtypeError, OptionError, OptionNameError, ShapeError
-from softlookup.tensors import is_tensor, view
+from softlookup.tensors import is_tensor
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -192,17 +191,14 @@ def check_mask(mask: Any) -> BoolArray:
 
 def check_bias(bias: Any) -> Array:
     """Return `bias` as an array of floats."""
-    if is_tensor(bias):
-        bias = view(bias, "bias")
-    array = as_array(bias, "bias")
-    typed = isinstance(bias, (np.ndarray, DeviceArray)) or is_lazy(bias)
-    if array.dtype.kind in "iub" and typed:
+    array, listed = as_array(bias, "bias"), is_listed(bias)
+    if array.dtype.kind in "iub" and not listed:
         raise DtypeError(
             "bias",
             f"must be float, since it is added to the scores; got {array.dtype}. A mask "
             "goes into mask, as bool.",
         )
-    return as_floats(array if typed else bias, "bias")
+    return as_floats(bias if listed else array, "bias")
 
 
 def check_sinks(sinks: Any, heads: int, plain: bool) -> Array:

@@ -202,12 +202,6 @@ class Problem:
         )
 
 
-def _overlay_of_row(overlay: Overlay | None, row: slice) -> Overlay | None:
-    if overlay is None or overlay.array.shape[2] == 1:
-        return overlay
-    return Overlay(overlay.array[:, :, row], overlay.entry)
-
-
 def build_problem(
     query: Any,
     key: Any,
@@ -258,8 +252,8 @@ def build_problem(
             padded=lens is not None,
         ),
         window=sides,
-        mask=_laid_over(None if mask is None else check_mask(mask), "mask", full, query, plain),
-        bias=_laid_over(None if bias is None else check_bias(bias), "bias", full, query, plain),
+        mask=None if mask is None else _laid_over(check_mask(mask), "mask", full, query, plain),
+        bias=None if bias is None else _laid_over(check_bias(bias), "bias", full, query, plain),
         kv_lens=lens,
         scale=check_scale(scale, head_dim),
         softcap=check_softcap(softcap),
@@ -268,10 +262,8 @@ def build_problem(
 
 
 def _laid_over(
-    array: Array | None, argument: str, full: tuple[int, ...], query: Array, plain: bool
-) -> Overlay | None:
-    if array is None:
-        return None
+    array: Array, argument: str, full: tuple[int, ...], query: Array, plain: bool
+) -> Overlay:
     overlay = lay_over(array, argument, full, plain)
     return overlay._replace(array=beside(overlay.array, query, argument))
 
@@ -287,9 +279,10 @@ def _with_four_axes(array: Array) -> Array:
 def _check_arrays(query: Array, key: Array, value: Array | None) -> None:
     if query.ndim < 2:
         raise _too_few_axes(query, "query")
-    _check_alike(key, "key", query)
+    place = place_of(query)
+    _check_alike(key, "key", query, place)
     if value is not None:
-        _check_alike(value, "value", query)
+        _check_alike(value, "value", query, place)
     if key.shape[-1] != query.shape[-1]:
         raise ShapeError(
             "key",
@@ -306,8 +299,8 @@ def _check_arrays(query: Array, key: Array, value: Array | None) -> None:
         _check_heads(query, key, value)
 
 
-def _check_alike(array: Array, argument: str, query: Array) -> None:
-    """Check what query, key and value share: their dtype and their leading axes."""
+def _check_alike(array: Array, argument: str, query: Array, place: str) -> None:
+    """Check what query, key and value share: their dtype, their place and their leading axes."""
     if array.ndim < 2:
         raise _too_few_axes(array, argument)
     if array.dtype != query.dtype:
@@ -316,8 +309,8 @@ def _check_alike(array: Array, argument: str, query: Array) -> None:
             f"must share the query's dtype {query.dtype}; got {array.dtype}. "
             "Cast one of them with .astype(...).",
         )
-    if place_of(array) != place_of(query):
-        raise not_beside(argument, place_of(array), place_of(query))
+    if place_of(array) != place:
+        raise not_beside(argument, place_of(array), place)
     if array.ndim != query.ndim:
         raise ShapeError(
             argument,

@@ -7,10 +7,7 @@ without torch never pays for it. bfloat16 crosses as its bits.
 import sys
 from typing import Any, NamedTuple
 
-import ml_dtypes
-import numpy as np
-
-from softlookup.device import DeviceArray, is_on_device
+from softlookup.device import DeviceArray, as_numpy, as_torch, is_on_device
 from softlookup.errors import DtypeError
 
 
@@ -50,9 +47,7 @@ def view(tensor: Any, argument: str) -> Any:
         if on_device and plain.layout == torch.strided:
             plain.untyped_storage()  # inside a transform of torch.func there is none
             return DeviceArray(plain)
-        if plain.dtype == torch.bfloat16:
-            return plain.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
-        array = plain.numpy()
+        return as_numpy(plain)
     except (TypeError, RuntimeError) as error:
         advice = f"Convert it, e.g. {argument}.to_dense().float()."
         if tensor.dtype.is_floating_point and tensor.dtype.itemsize > 1 and not tensor.is_sparse:
@@ -64,17 +59,11 @@ def view(tensor: Any, argument: str) -> Any:
             f"must be a dense tensor of plain numbers; got {tensor.dtype} in {tensor.layout}. "
             f"{advice}",
         ) from error
-    return array
 
 
 def tensor_of(array: Any) -> Any:
     """Return a contiguous array as a tensor that shares its memory."""
-    if isinstance(array, DeviceArray):
-        return array.tensor
-    torch: Any = sys.modules["torch"]
-    if array.dtype == ml_dtypes.bfloat16:
-        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
-    return torch.from_numpy(array)
+    return array.tensor if isinstance(array, DeviceArray) else as_torch(array)
 
 
 def is_compiling() -> bool:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import emulation
-import ml_dtypes
 import numpy as np
+import sent
 import torch
 
 import oracle
@@ -70,23 +70,17 @@ def run(monkeypatch, problem, *, entropy=True, maxima=True, seed=0, haste=0.3, s
 
 def expected(kind, tensors, dtype=None):
     """Return the oracle's answer; in the inputs' own dtype where `dtype` is given."""
-    arrays = [in_memory_of(tensor) for tensor in tensors]
+    arrays = [sent.brought(tensor) for tensor in tensors]
     return oracle.lookup(*arrays, causal=kind.causal, q_offset=kind.q_offset, dtype=dtype)
-
-
-def in_memory_of(tensor):
-    if tensor.dtype == torch.bfloat16:
-        return tensor.contiguous().view(torch.int16).numpy().view(ml_dtypes.bfloat16)
-    return tensor.numpy()
 
 
 def assert_right(kind, tensors, ran):
     """Compare everything that a run stored with the oracle."""
     exact = expected(kind, tensors)
-    naive = expected(kind, tensors, in_memory_of(tensors[0]).dtype)
+    naive = expected(kind, tensors, sent.brought(tensors[0]).dtype)
     single = expected(kind, tensors, np.float32)
     room = ran.room
-    assert_within_budget(in_memory_of(room.out), exact.out, naive.out, "out")
+    assert_within_budget(sent.brought(room.out), exact.out, naive.out, "out")
     assert_within_budget(room.lse.numpy(), exact.lse, single.lse, "lse", size=20.0)
     scores = np.where(exact.visible, exact.scores, -np.inf)
     weights = np.exp(scores - room.shift.numpy()[..., None]) * room.factor.numpy()[..., None]

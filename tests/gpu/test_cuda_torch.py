@@ -16,7 +16,7 @@ import softlookup as sl
 from agreement import assert_answer, expect
 from cases import Case
 from softlookup.backends import cuda_torch
-from softlookup.backends.triton import machine, torch_kernels
+from softlookup.backends.triton import torch_kernels
 from softlookup.errors import BackendError
 from softlookup.facts import NO_FACTS, Facts
 from softlookup.partials import Answer
@@ -87,17 +87,20 @@ def _pull(grad, query, key, value, *, causal, scale):
     return torch.autograd.grad(out, given, grad)
 
 
-@pytest.fixture(params=["cudnn", "flash"])
-def way(request, monkeypatch):
+def stand_in_for(monkeypatch, way):
     """Let one of torch's kernels be there, and be the stand-in."""
     stand_in = StandIn()
     monkeypatch.setattr(torch_kernels, "operation", stand_in)
-    monkeypatch.setattr(machine, "missing", lambda: None)
     monkeypatch.setattr(cuda_torch, "missing", lambda: None)
-    traits = cuda_torch.Traits(*(HOPPER if request.param == "cudnn" else SMALL))
+    traits = cuda_torch.Traits(*(HOPPER if way == "cudnn" else SMALL))
     monkeypatch.setattr(cuda_torch, "traits_of", lambda _: traits)
-    stand_in.way = request.param
+    stand_in.way = way
     return stand_in
+
+
+@pytest.fixture(params=["cudnn", "flash"])
+def way(request, monkeypatch):
+    return stand_in_for(monkeypatch, request.param)
 
 
 def _call(name="torch", **sizes):

@@ -175,7 +175,7 @@ def test_a_cap_holds_what_is_infinite():
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_free_tiles_need_no_visibility_and_see_a_score_of_minus_infinity(causal, monkeypatch):
+def test_free_tiles_need_no_visibility_and_see_a_score_of_minus_infinity(causal):
     """Without a mask: what the loop that tests nothing has to leave to the careful kernel."""
     rng = np.random.default_rng(5)
     shapes = (1, 130, 16), (1, 261, 16), (1, 261, 16)

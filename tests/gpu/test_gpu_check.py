@@ -7,10 +7,10 @@ import sys
 
 import pytest
 import torch
-from test_cuda_torch import StandIn
+from test_cuda_torch import stand_in_for
 
 from documented import ROOT
-from softlookup.backends import cuda, cuda_torch
+from softlookup.backends import cuda
 from softlookup.backends.triton import careful, torch_kernels
 from softlookup.device import DeviceArray
 
@@ -162,13 +162,7 @@ def test_a_first_row_that_is_not_received_is_found(dry, monkeypatch):
 
 @pytest.fixture
 def torchs_own(monkeypatch):
-    """Let torch's kernels be there: the stand-in of `test_cuda_torch`."""
-    stand_in = StandIn()
-    monkeypatch.setattr(torch_kernels, "operation", stand_in)
-    monkeypatch.setattr(cuda_torch, "missing", lambda: None)
-    traits = cuda_torch.Traits((9, 0), 91600)
-    monkeypatch.setattr(cuda_torch, "traits_of", lambda _: traits)
-    return stand_in
+    return stand_in_for(monkeypatch, "cudnn")
 
 
 def test_both_of_torchs_kernels_are_checked(dry, torchs_own):
@@ -295,7 +289,7 @@ def test_everything_is_compiled_once_and_by_processes_side_by_side(monkeypatch):
     assert sorted(case.name for case in found) == sorted(c.name for c in lookups.CASES if c.tiny)
 
 
-def test_warming_up_says_nothing(capsys):
+def test_warming_up_says_nothing():
     found = []
     made = session.Session(7, dry=True, warming=True, share=(0, 1), say=found.append)
     made.begin("weights")

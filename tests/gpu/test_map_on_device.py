@@ -1,7 +1,6 @@
 """The map of tensors: the same as of arrays, file and all, brought into memory band by band."""
 
 import threading
-from types import SimpleNamespace
 
 import borrowed
 import numpy as np
@@ -131,5 +130,5 @@ def test_fine_tiles_alone():
 
 
 def test_a_head_among_others(monkeypatch):
-    monkeypatch.setattr(MAPS, "sl", SimpleNamespace(Lookup=sent.Lookup))
+    monkeypatch.setattr(MAPS, "sl", borrowed.TENSORS)
     MAPS.test_a_head_among_others("cuda")

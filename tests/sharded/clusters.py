@@ -2,12 +2,30 @@
 
 import contextlib
 import os
+import signal
 import time
 
 import dask
 import dask.array as da
 import numpy as np
+import pytest
 from distributed import Client, LocalCluster
+
+
+@contextlib.contextmanager
+def within(seconds, what):
+    """Fail where what is done here takes longer: Dask waits for ever, as a cluster ends, too."""
+
+    def late(*_):
+        pytest.fail(f"{what} was not done with after {seconds} seconds")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 20)  # again, where what is left behind waits
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @contextlib.contextmanager
@@ -17,7 +35,12 @@ def cluster(workers=2, config=None, **more):
     options = {"n_workers": workers, "threads_per_worker": 1, "processes": True,
                "dashboard_address": "127.0.0.1:0",  # of None Dask makes its own port, 8787
                "scheduler_kwargs": {"dashboard": False}, "silence_logs": 50, **more}  # fmt: skip
-    with dask.config.set(quiet), LocalCluster(**options) as made, Client(made) as client:
+    with (
+        within(180, f"a cluster of {workers}"),
+        dask.config.set(quiet),
+        LocalCluster(**options) as made,
+        Client(made) as client,
+    ):
         yield client
 
 
@@ -45,5 +68,5 @@ def wait_for(condition, seconds=30):
     """Wait until a condition holds, or fail."""
     until = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < until, "waited in vain"
+        assert time.monotonic() < until, f"waited {seconds} seconds in vain"
         time.sleep(0.02)

@@ -23,7 +23,7 @@ def security(tmp_path):
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
          "-keyout", "key.pem", "-out", "cert.pem", "-subj", "/CN=softlookup test"],
-        cwd=tmp_path, check=True, capture_output=True,
+        cwd=tmp_path, check=True, capture_output=True, timeout=60,
     )  # fmt: skip
     cert, key = str(tmp_path / "cert.pem"), str(tmp_path / "key.pem")
     return Security(
@@ -44,5 +44,5 @@ def test_a_lookup_over_tls(security):
         assert all(address.startswith("tls://") for address in addresses)
         found = client.compute(lazy).result(timeout=60)
         with pytest.raises((OSError, RuntimeError, ValueError, TypeError)):  # without certificates
-            Client(client.scheduler.address, timeout=3)
+            Client(client.scheduler.address, timeout=3, set_as_default=False)
     np.testing.assert_array_equal(found, lazy.compute(scheduler="synchronous"))

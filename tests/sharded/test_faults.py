@@ -13,7 +13,7 @@ import time
 import dask
 import numpy as np
 import pytest
-from clusters import cluster, pids, random, wait_for
+from clusters import cluster, pids, random, wait_for, within
 from distributed import Client, KilledWorker
 
 import softlookup as sl
@@ -43,7 +43,7 @@ def assert_right(found):
 
 
 def begun(client):
-    """Return whether a part of the lookup is there, and is not yet all."""
+    """Return whether a part of the lookup is there."""
     held = [key for keys in client.has_what().values() for key in keys]
     return any("softlookup-part" in str(key) for key in held)
 
@@ -64,6 +64,7 @@ def test_a_worker_that_is_killed_changes_nothing(other_scheduler):
         wait_for(lambda: begun(client))
         os.kill(pids(client)[0], signal.SIGKILL)
         assert_right(client.gather(futures))
+        client.wait_for_workers(2, timeout=60)  # the end of a cluster may wait for a worker's start
 
 
 def greedy(block, block_info=None):
@@ -93,7 +94,7 @@ def processes_of_their_own(folder):
     where = folder / "scheduler.json"
     both = ["--scheduler-file", str(where), "--no-dashboard", "--dashboard-address", "127.0.0.1:0"]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    with contextlib.ExitStack() as stack:
+    with within(180, "a scheduler with a worker"), contextlib.ExitStack() as stack:
         started = []
         for what in (
             ["scheduler", "--host", "127.0.0.1", "--port", "0"],

@@ -1,5 +1,7 @@
 """Arrays in files as dask arrays, and files that are damaged."""
 
+import sys
+
 import dask
 import ml_dtypes
 import numpy as np
@@ -9,7 +11,7 @@ import safetensors.numpy
 import softlookup as sl
 from agreement import assert_same_bits
 from softlookup.backends import cpu
-from softlookup.errors import FileError
+from softlookup.errors import FileError, PackageError
 from softlookup.integrations.dask import open_array
 
 zarr = pytest.importorskip("zarr")
@@ -64,6 +66,16 @@ def test_default_chunks_hold_65536_along_the_length(tmp_path):
     assert_same_bits(open_array(tmp_path / "m.npy").compute(), mask)
 
 
+@pytest.mark.parametrize("at", [
+    np.s_[1], np.s_[1, :9], np.s_[..., 2], np.s_[-1, 30, 3], np.s_[:, [41, 5, 5]], np.s_[:, ::-3],
+    np.s_[None, 0], np.s_[:, 7:30:4, 1],
+], ids=str)  # fmt: skip
+def test_a_part_of_an_array_in_a_file(tmp_path, at):
+    numbers = np.arange(3 * 50 * 4.0).reshape(3, 50, 4)
+    np.save(tmp_path / "k.npy", numbers)
+    assert_same_bits(open_array(tmp_path / "k.npy", chunks=(1, 20, 4))[at].compute(), numbers[at])
+
+
 def test_bfloat16_of_safetensors(tmp_path):
     numbers = np.arange(24).reshape(2, 3, 4).astype(ml_dtypes.bfloat16)
     safetensors.numpy.save_file({"k": numbers}, tmp_path / "k.safetensors")
@@ -108,3 +120,13 @@ def test_what_cannot_be_opened(tmp_path, arrays):
     files = written(tmp_path, "safetensors", arrays)
     with pytest.raises(FileError, match=r"holds no tensor 'keys'; it has key, value"):
         open_array(files["key"][0], "keys")
+
+
+def test_zarr_that_is_missing_here_or_on_a_worker_is_told(tmp_path, arrays, monkeypatch):
+    (key,), _ = written(tmp_path, "zarr", arrays).values()
+    there = open_array(key)
+    monkeypatch.setitem(sys.modules, "zarr", None)
+    with pytest.raises(PackageError, match=r"pip install zarr\.$"):
+        open_array(key)
+    with pytest.raises(PackageError, match=r"pip install zarr\.$"):
+        there.compute()

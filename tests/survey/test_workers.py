@@ -12,7 +12,7 @@ import pytest
 
 import softlookup as sl
 from softlookup.errors import BackendError, FileError, PackageError
-from softlookup.surveys import cluster, surveying
+from softlookup.surveys import cluster, open_survey, surveying
 from softlookup.surveys.corpus import read_corpus
 from softlookup.surveys.packages import versions
 from softlookup.surveys.processes import processes
@@ -45,6 +45,23 @@ def test_a_worker_that_is_killed_costs_nothing(tiny_model, many, tmp_path, asser
     assert found.whole
     assert [one.line for one in found.skipped] == [1, 6, 11, 16, 21]
     assert_same(whole, out)
+
+
+class CutError(Exception):
+    pass
+
+
+def test_an_error_that_is_kept_keeps_no_worker(tiny_model, many, tmp_path):
+    before = set(multiprocessing.active_children())
+
+    def progress(done, of):
+        if done:
+            raise CutError
+
+    with pytest.raises(CutError) as kept:
+        sl.survey(tiny_model, many, tmp_path / "out", workers=1, lines=3, progress=progress)
+    assert set(multiprocessing.active_children()) <= before, kept
+    assert open_survey(tmp_path / "out").texts == 2
 
 
 def test_the_workers_of_a_scheduler_do_it(tiny_model, many, tmp_path, assert_same):

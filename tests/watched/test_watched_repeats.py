@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from feeding import drawn, feed, left_padding, watched
+from feeding import STEPS, drawn, feed, left_padding, watched
 
 import oracle
 from softlookup.captures import shipped
@@ -11,7 +11,6 @@ from softlookup.watched import watch_capture
 from softlookup.watched.measures import duplicate_share, induction_share
 
 LENGTH = 13
-STEPS = (0, 7, 8, 9, 10, 11, 12, 13)
 RNG = np.random.default_rng(3)
 IDS = np.array([[4, 1, 2, 4, 4, 1, 2, 3, 2, 2, 2, 1, 4], [0, 1, 0, 1, 0, 1, 2, 3, 4, 5, 5, 0, 1]])
 CHUNKS = np.arange(LENGTH)[:, None] // 4 == np.arange(LENGTH) // 4

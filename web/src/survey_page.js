@@ -2,7 +2,16 @@
 import { patch } from "./dom.js";
 import { ARROWS, jump } from "./keys.js";
 import { download, fileName } from "./picture_table.js";
-import { BY_HEAD, MOST_ROWS, orderOf, surveyAt, surveyCsv, surveyHash, surveyOf } from "./survey_data.js";
+import {
+  BY_HEAD,
+  firstSurvey,
+  MOST_ROWS,
+  orderOf,
+  surveyAt,
+  surveyCsv,
+  surveyHash,
+  surveyOf,
+} from "./survey_data.js";
 import { surveyView } from "./survey_part.js";
 
 /** @typedef {import("./survey_data.js").Survey} Survey */
@@ -42,10 +51,7 @@ export const SURVEY_ACTIONS = {
 export async function mountSurvey(root, shadow, page, host) {
   const { json, bytes } = await host.call("survey");
   const survey = surveyOf(json, bytes ?? new Uint8Array());
-  let state = surveyAt(location.hash, survey);
-  const stopping = new AbortController();
-  const { signal } = stopping;
-
+  let state = firstSurvey(survey);
   const draw = () => {
     const held = focusedRow(shadow);
     patch(page, surveyView(survey, state));
@@ -63,31 +69,36 @@ export async function mountSurvey(root, shadow, page, host) {
     draw();
     if (name === "open") reveal(shadow, state.open);
   };
-  shadow.addEventListener("click", (event) => clicked(event, act), { signal });
-  shadow.addEventListener("change", (event) => chosen(event, act), { signal });
-  root.ownerDocument.addEventListener(
-    "keydown",
-    (event) => {
-      if (pressed(event, act)) focusRow(shadow, String(state.at));
-    },
-    { signal },
-  );
-  addEventListener(
-    "hashchange",
-    () => {
-      state = surveyAt(location.hash, survey);
-      draw();
-      reveal(shadow, state.open);
-    },
-    { signal },
-  );
-  draw();
-  reveal(shadow, state.open);
+  const follow = () => {
+    state = surveyAt(location.hash, survey);
+    draw();
+    reveal(shadow, state.open);
+  };
+  const stopping = listen(root, shadow, act, () => focusRow(shadow, String(state.at)));
+  addEventListener("hashchange", follow, { signal: stopping.signal });
+  follow();
   return () => {
     stopping.abort();
     shadow.replaceChildren();
     delete root.dataset.state;
   };
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {ShadowRoot} shadow
+ * @param {(name: string, argument: string) => void} act
+ * @param {() => void} moved  what follows a key that led to a row
+ * @returns {AbortController} what ends it
+ */
+function listen(root, shadow, act, moved) {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  shadow.addEventListener("click", (event) => clicked(event, act), { signal });
+  shadow.addEventListener("change", (event) => chosen(event, act), { signal });
+  const keyed = (/** @type {KeyboardEvent} */ event) => pressed(event, act) && moved();
+  root.ownerDocument.addEventListener("keydown", keyed, { signal });
+  return stopping;
 }
 
 /** @param {Event} event @param {(name: string, argument: string) => void} act */

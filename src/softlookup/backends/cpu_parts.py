@@ -14,14 +14,13 @@ import numpy as np
 from softlookup import machine
 from softlookup.arrays import Array, BoolArray, IntArray
 from softlookup.backends.calls import DTYPES, asked_of, call_of, plain, widened
-from softlookup.backends.pieces import facts_of_keys, keys_of
+from softlookup.backends.pieces import STATE_KEYS, facts_of_keys, keys_of
 from softlookup.facts import Facts, Findings, room_for
 from softlookup.partials import Part, RowFacts
 from softlookup.pooling import Normaliser
 from softlookup.problem import Problem
 from softlookup.tallies import Best, Tally
 
-CHUNK = 4096  # keys that one state gathers
 _AT_ONCE = 2**16  # keys whose weights a thread holds for a tile of rows
 
 
@@ -30,7 +29,7 @@ def parts(problem: Problem, facts: Facts, rows: IntArray | None = None) -> list[
 
     Of all rows, or of those chosen where no groups and no distance are asked for.
     """
-    count = -(-problem.kv_len // CHUNK)
+    count = -(-problem.kv_len // STATE_KEYS)
     chosen = problem.q_len if rows is None else len(rows)
     shape = (count, problem.batch, problem.heads, chosen)
     room = _room(shape, problem.value_dim, problem.compute_dtype, facts)
@@ -214,7 +213,7 @@ def _call_of_parts(one: Part, room: dict[str, Any], facts: Facts) -> dict[str, A
 
 def _with_shares(problem: Problem, facts: Facts, part: Part, n: int) -> Part:
     """Add to the n-th part's tally its sums per group and per bin of distance."""
-    keys = slice(n * CHUNK, min((n + 1) * CHUNK, problem.kv_len))
+    keys = slice(n * STATE_KEYS, min((n + 1) * STATE_KEYS, problem.kv_len))
     some, asked = keys_of(problem, keys), facts_of_keys(facts, keys)
     asked = Facts(labels=asked.labels, bins=asked.bins, kinds=asked.kinds)
     found = room_for(some, asked)

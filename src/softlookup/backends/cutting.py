@@ -7,7 +7,7 @@ a group. Pieces in which no query may see a key have no tasks.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, product
 from operator import attrgetter
@@ -16,13 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from softlookup.arrays import Array, IntArray
-from softlookup.backends.pieces import left_of, moved
+from softlookup.backends.pieces import STATE_KEYS, left_of, moved
 from softlookup.backends.shards import Options, Place
 from softlookup.facts import Facts
 from softlookup.options import Overlay
 from softlookup.problem import Problem
 
-STATE_KEYS = 4096  # that one state of the core gathers
 Sizes = tuple[int, ...]
 _start, _stop = attrgetter("start"), attrgetter("stop")  # of a slice
 
@@ -73,8 +72,8 @@ class Cut:
     kv_heads: Sizes
     rows: Sizes
     keys: Sizes
-    mask: Laid | None = field(default=None)
-    bias: Laid | None = field(default=None)
+    mask: Laid | None
+    bias: Laid | None
 
     @cached_property
     def spans(self) -> tuple[tuple[slice, ...], ...]:

@@ -14,7 +14,8 @@ import numpy as np
 
 from softlookup.arrays import IntArray
 from softlookup.backends import shards
-from softlookup.backends.cutting import STATE_KEYS, cut
+from softlookup.backends.cutting import cut
+from softlookup.backends.pieces import STATE_KEYS
 from softlookup.errors import ShapeError
 from softlookup.facts import Facts
 from softlookup.pooling import BAND
@@ -137,7 +138,7 @@ class Graph:
     def rows(self, ends: dict[Rows, Any], name: str, width: int | None, dtype: Any) -> Any:
         """Return one of the answers as an array (batch, heads, q_len), or with an axis more."""
         made, last = f"softlookup-{name}-{self.token}", () if width is None else (0,)
-        graph = {(made, *at, *last): (shards.picked, end, name) for at, end in ends.items()}
+        graph = {(made, *at, *last): (shards.picked, refer(*end), name) for at, end in ends.items()}
         chunks = (self.cut.batch, self.cut.heads, self.cut.rows)
         return self.array(made, graph, chunks if width is None else (*chunks, (width,)), dtype)
 
@@ -154,7 +155,7 @@ class Graph:
             ):
                 made: tuple[Any, ...] = (shards.zeros, (c.batch[b], c.heads[h], size), dtype)
                 if k in totals:
-                    made = (shards.one_of, totals[k], n, dtype)
+                    made = (shards.one_of, refer(*totals[k]), n, dtype)
                 graphs[n][names[n], b, h, k] = made
         chunks = (c.batch, c.heads, c.keys)
         sums = self.array(names[0], graphs[0], chunks, np.float64)
@@ -188,30 +189,31 @@ class Graph:
         from dask._task_spec import Task  # noqa: PLC0415
         from dask.highlevelgraph import HighLevelGraph  # noqa: PLC0415
 
-        own = {key: Task(key, made[0], *(refer(*x) if _is_key(x) else x for x in made[1:]))
-               for key, made in graph.items()}  # fmt: skip
-        whole = self.highlevel(HighLevelGraph, name if not own else None)
+        own = {key: Task(key, *made) for key, made in graph.items()}
+        whole = self.highlevel(name if not own else None)
         if own:
             layers = dict(whole.layers) | {name: own}
             before = dict(whole.dependencies) | {name: {f"softlookup-{self.token}"}}
             whole = HighLevelGraph(layers, before)
         return dask.array.Array(whole, name, chunks, dtype=dtype)
 
-    def highlevel(self, kind: Any, name: str | None = None) -> Any:
+    def highlevel(self, name: str | None = None) -> Any:
         """Return all tasks behind those of the arrays that they read."""
+        from dask.highlevelgraph import HighLevelGraph  # noqa: PLC0415 (as above)
+
         p, c = self.cut.problem, self.cut
         laid = [each.array for each in (c.mask, c.bias) if each is not None]
         sinks = [] if self.sinks is None or isinstance(self.sinks, np.ndarray) else [self.sinks]
         given = [p.query, p.key, *([] if p.value is None else [p.value]), *laid, *sinks]
-        return kind.from_collections(name or f"softlookup-{self.token}", self.tasks, given)
+        layer = name or f"softlookup-{self.token}"
+        return HighLevelGraph.from_collections(layer, self.tasks, given)
 
     def computed(self, keys: Sequence[Any]) -> Sequence[Any]:
         """Return what some tasks give, computed at once."""
         import dask  # noqa: PLC0415 (as above)
         from dask.delayed import Delayed  # noqa: PLC0415
-        from dask.highlevelgraph import HighLevelGraph  # noqa: PLC0415
 
-        whole = self.highlevel(HighLevelGraph)
+        whole = self.highlevel()
         layer = f"softlookup-{self.token}"
         found: Sequence[Any] = dask.compute(*(Delayed(key, whole, layer=layer) for key in keys))
         return found
@@ -232,10 +234,6 @@ def refer(*key: Any) -> Any:
     from dask._task_spec import TaskRef  # noqa: PLC0415 (whoever holds dask arrays has it)
 
     return TaskRef(key)
-
-
-def _is_key(given: Any) -> bool:
-    return type(given) is tuple and bool(given) and isinstance(given[0], str)
 
 
 def _named(at: Rows, rows: IntArray | None) -> tuple[Any, ...]:

@@ -12,6 +12,8 @@ from softlookup.partials import Part, empty_part
 from softlookup.problem import Problem
 from softlookup.tallies import Best, Tally
 
+STATE_KEYS = 4096  # that one state of the core gathers
+
 
 def moved(offset: IntArray | None, first_row: int, first_key: int) -> IntArray | None:
     """Return the position of a piece's first row, counted from its first key."""

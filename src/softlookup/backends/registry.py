@@ -137,14 +137,14 @@ def choose(problem: Problem, facts: Facts, name: str, *, alone: bool = False) ->
     """
     reasons = []
     for backend in backends():
-        if name not in ("auto", backend.NAME):
+        named = name == backend.NAME
+        if not named and name != "auto":
             continue
-        reason = _reason(backend, problem, facts, named=name == backend.NAME)
-        if reason is None:
-            if name == backend.NAME or backend.offers(problem, alone=alone):
-                return backend
-            continue
-        reasons.append(f"{backend.NAME}: {reason}")
+        reason = _reason(backend, problem, facts, named=named)
+        if reason is not None:
+            reasons.append(f"{backend.NAME}: {reason}")
+        elif named or backend.offers(problem, alone=alone):
+            return backend
     raise BackendError("backend", " ".join(reasons))
 
 

@@ -109,7 +109,7 @@ def ended(
 
 
 def picked(found: tuple[Findings, Normaliser], name: str) -> Any:
-    """Return one array of the answers, in memory of its own."""
+    """Return one array of the answers."""
     findings, _ = found
     return getattr(findings.rows if hasattr(findings.rows, name) else findings, name)
 

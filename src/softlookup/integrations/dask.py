@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from softlookup.arrays import BFLOAT16, Array
-from softlookup.errors import FileError, PackageError
+from softlookup.errors import FileError, PackageError, SoftlookupError
 from softlookup.tensorfile import read_tensors
 
 LENGTH = 65_536  # of a chunk along the axis last but one: 16 x 4,096
@@ -64,7 +64,7 @@ def open_array(path: str | os.PathLike[str], name: str | None = None, *, chunks:
     stored = Stored(str(Path(path).resolve()), name, ())
     try:
         whole = stored.opened()
-    except FileError:
+    except SoftlookupError:
         raise
     except Exception as error:
         raise FileError(str(path), f"must be an array that can be read; {error}.") from error
@@ -74,7 +74,8 @@ def open_array(path: str | os.PathLike[str], name: str | None = None, *, chunks:
     held = _Held(stored._replace(chunks=cut), whole.shape, whole.dtype)
     changed = Path(path).stat().st_mtime_ns
     token = tokenize(stored, changed, cut)
-    return dask.array.from_array(held, chunks=cut, name=f"file-{token}", asarray=False)
+    name = f"file-{token}"
+    return dask.array.from_array(held, chunks=cut, name=name, asarray=False, fancy=False)
 
 
 class Stored(NamedTuple):
@@ -115,9 +116,13 @@ class Stored(NamedTuple):
         ------
         FileError
             Where it cannot be read; it names the chunk.
+        PackageError
+            As `open_array`.
         """
         try:
             return np.array(self.opened()[at])
+        except PackageError:
+            raise
         except Exception as error:
             which = tuple(
                 int(np.searchsorted(np.cumsum(sizes), each.start, side="right"))
@@ -141,9 +146,11 @@ class _Held:
         picks = at if isinstance(at, tuple) else (at,)
         picks += (slice(None),) * (self.ndim - len(picks))
         whole = tuple(
-            slice(*each.indices(size)) for each, size in zip(picks, self.shape, strict=True)
+            slice(*each.indices(size)) if isinstance(each, slice) else slice(each, each + 1)
+            for each, size in zip(picks, self.shape, strict=True)
         )
-        return self.stored.read(whole)
+        some = tuple(slice(None) if isinstance(each, slice) else 0 for each in picks)
+        return np.asarray(self.stored.read(whole)[some])
 
 
 def _default(shape: Sequence[int]) -> tuple[int, ...]:

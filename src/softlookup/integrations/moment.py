@@ -10,6 +10,7 @@ from softlookup.integrations.frames import Frame
 from softlookup.integrations.labels import READS_TOKENS
 from softlookup.integrations.masks import LazyMask, Sight
 from softlookup.integrations.places import Place
+from softlookup.integrations.resolving import host_part_of
 from softlookup.integrations.routing import Call
 from softlookup.integrations.seeing import Seen
 from softlookup.integrations.sharing import Near, shares_there
@@ -95,9 +96,4 @@ class Moment:
 
 def _slots(padding: BoolArray | None, first: int, count: int) -> BoolArray | None:
     """Return the part over `count` positions; those that it does not know are no padding."""
-    if padding is None:
-        return None
-    part = padding[:, first : first + count]
-    whole = np.zeros((len(part), count), bool)
-    whole[:, : part.shape[1]] = part
-    return whole
+    return None if padding is None else host_part_of(padding, first, count)

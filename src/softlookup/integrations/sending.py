@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from softlookup.arrays import Array, in_memory
-from softlookup.device import DeviceArray, pinned_like, works_apart
+from softlookup.device import DeviceArray, pinned, works_apart
 
 
 def made_now(tensors: list[Any]) -> Any:
@@ -62,10 +62,7 @@ class Arriving:
         follow(tensors, made, stream)
         self._event = cuda.Event()
         with cuda.stream(stream):
-            for one in tensors:
-                room = pinned_like(one)
-                room.copy_(one.detach(), non_blocking=True)
-                self._pinned.append(room)
+            self._pinned = [pinned(one.detach()) for one in tensors]
             self._event.record(stream)
 
     @property

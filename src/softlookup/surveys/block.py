@@ -10,7 +10,7 @@ from softlookup.watched import LayerSeen, measures
 
 MEASURES = ("entropy", "first", "previous", "induction", "duplicate")
 LISTS = ("distance", "groups", "top_keys", "top_shares")
-_OF_REPEATS = ("induction", "duplicate")
+OF_REPEATS = frozenset({"induction", "duplicate"})  # means over `Block.repeats`, not `rows`
 
 
 class Ragged(NamedTuple):

@@ -9,7 +9,7 @@ import logging
 import socket
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 from typing import Any
@@ -29,7 +29,7 @@ _LOG = logging.getLogger(__name__)  # where nobody listens, a warning is a line 
 _ENDED = (asyncio.CancelledError, concurrent.futures.CancelledError)
 
 Part = Callable[[int], list[Line]]
-Found = Iterator[tuple[int, Block]]
+Found = Generator[tuple[int, Block], None, None]
 
 
 def here(job: Job, parts: Iterable[int], lines: Part) -> Found:
@@ -68,9 +68,8 @@ def on_workers(
         ask(2 * max(len(_workers(client)), workers, 1))
         while under_way:
             for one in _done(client, under_way):
-                part = under_way[one]
+                part = under_way.pop(one)
                 block = _result(client, one, job, part)
-                del under_way[one]
                 one.release()
                 yield part, block
                 ask(1)
@@ -125,11 +124,15 @@ def _patiently(client: Any, wait: Callable[[float], Any]) -> Any:
 
 
 def _gone(error: BaseException) -> BackendError:
-    reason = " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
     return BackendError(
-        "scheduler", f"must stay until the survey is done; it went away: {readable(reason)}. Start "
+        "scheduler", f"must stay until the survey is done; it went away: {_reason(error)}. Start "
         "it again, and run the same again: it goes on."
     )  # fmt: skip
+
+
+def _reason(error: BaseException) -> str:
+    words = " ".join(str(error).split())[:200].rstrip(".")
+    return readable(words or type(error).__name__)
 
 
 def _workers(client: Any) -> dict[str, Any]:
@@ -219,10 +222,9 @@ def _asked(distributed: Any, scheduler: str) -> Any:
 
 
 def _unanswered(scheduler: str, error: BaseException) -> BackendError:
-    reason = " ".join(str(error).split())[:200].rstrip(".")
     return BackendError(
         "scheduler", f"must be the address of a Dask scheduler, e.g. tcp://10.0.0.1:8786; "
-        f"{listed(scheduler)} does not answer: {readable(reason)}. Check it."
+        f"{listed(scheduler)} does not answer: {_reason(error)}. Check it."
     )  # fmt: skip
 
 

@@ -1,9 +1,9 @@
 """Packages that only surveys need, loaded when they are used."""
 
-from importlib import import_module, metadata
+from importlib import metadata
 from typing import Any
 
-from softlookup.errors import PackageError
+from softlookup import packages
 
 NAMED = ("softlookup", "torch", "transformers", "tokenizers", "numpy", "pyarrow")
 
@@ -16,13 +16,7 @@ def needed(name: str) -> Any:
     PackageError
         Where it is not installed.
     """
-    try:
-        return import_module(name)
-    except ImportError as error:
-        package = name.partition(".")[0]
-        raise PackageError(
-            package, 'must be installed for a survey; it is not. pip install "softlookup[survey]".'
-        ) from error  # fmt: skip
+    return packages.load(name, "for a survey", 'pip install "softlookup[survey]".')
 
 
 def versions() -> dict[str, str]:

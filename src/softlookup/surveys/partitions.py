@@ -16,13 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from softlookup.errors import FileError
-from softlookup.surveys.block import LISTS, MEASURES, Block, Ragged
+from softlookup.surveys.block import LISTS, MEASURES, OF_REPEATS, Block, Ragged
 from softlookup.surveys.packages import needed
 from softlookup.tokens import readable
 from softlookup.writing import write_whole
 
 ROWS, DONE = "rows", "done"
-_AT_ONCE = 2**20  # bytes
 _RECORD = re.compile(r"part-(\d{6,15})\.json")
 
 
@@ -64,7 +63,7 @@ def make_room(folder: Path) -> None:
             left.unlink(missing_ok=True)
 
 
-def write_partition(folder: Path, number: int, block: Block) -> Record:
+def write_partition(folder: Path, number: int, block: Block) -> None:
     """Write a partition, and then that it is whole.
 
     Raises
@@ -83,7 +82,6 @@ def write_partition(folder: Path, number: int, block: Block) -> Record:
     text = json.dumps(record._asdict(), separators=(",", ":"), ensure_ascii=True)
     signed = f"{hashlib.sha256(text.encode('ascii')).hexdigest()}\n{text}\n"
     write_whole(_record_of(folder, number), lambda fresh: fresh.write_text(signed, "ascii"))
-    return record
 
 
 def read_record(folder: Path, number: int) -> Record | None:
@@ -126,11 +124,8 @@ def begun(folder: Path, number: int) -> bool:
 
 
 def _sha256(file: Path) -> str:
-    digest = hashlib.sha256()
     with file.open("rb") as stream:
-        while chunk := stream.read(_AT_ONCE):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _table(block: Block) -> Any:
@@ -159,8 +154,7 @@ def _table(block: Block) -> Any:
 
 def _absent(block: Block, name: str) -> Any:
     """Return where there is no row that a mean would be over: nothing to tell, which is no NaN."""
-    of_repeats = name in {"induction", "duplicate"}
-    none = block.repeats == 0 if of_repeats else block.rows == 0
+    none = (block.repeats if name in OF_REPEATS else block.rows) == 0
     return none & np.isnan(block.measures[name])
 
 

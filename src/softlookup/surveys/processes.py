@@ -63,7 +63,7 @@ def _unheard() -> Iterator[None]:
 def _kill(cluster: Any) -> None:
     """End the workers at once: they write nothing, and what they were at is lost either way."""
     for nanny in cluster.workers.values():
-        nanny.auto_restart = False
+        nanny.close_gracefully()  # or it starts another one, and the end waits for that
         if nanny.pid is not None and hasattr(signal, "SIGKILL"):
             with suppress(OSError):
                 os.kill(nanny.pid, signal.SIGKILL)

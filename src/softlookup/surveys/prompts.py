@@ -24,7 +24,6 @@ from softlookup.surveys.settings import Settings
 from softlookup.tokens import readable
 
 _ENDINGS = frozenset({".json", ".safetensors", ".gguf", ".model", ".txt", ".jinja"})
-_AT_ONCE = 2**20  # bytes
 
 
 def fingerprint(found: Found) -> str:
@@ -42,10 +41,8 @@ def fingerprint(found: Found) -> str:
     whole = hashlib.sha256()
     try:
         for name in names:
-            one = hashlib.sha256()
             with (folder / name).open("rb") as stream:
-                while chunk := stream.read(_AT_ONCE):
-                    one.update(chunk)
+                one = hashlib.file_digest(stream, "sha256")
             whole.update(f"{name}\n{one.hexdigest()}\n".encode())
     except OSError as error:
         raise FileError(

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -82,8 +82,8 @@ def survey(
     field : str, default "text"
         Which field of a line holds the text.
     lines : int, default 16
-        Lines of a partition, the part that is worked out and written at once: what a run that is
-        cut short loses of each worker, at most.
+        Lines of a partition, the part that is worked out and written at once: a run that is cut
+        short loses two of each worker, at most.
     progress : callable, optional
         Told how many lines are done, and of how many.
 
@@ -124,7 +124,8 @@ def survey(
         needed("distributed")
     if scheduler is not None:
         cluster.check_scheduler(scheduler)
-    found = models.find_model(_as_text(model, "model"))
+    name = _as_text(model, "model")
+    found = models.find_model(name)
     check_kind(models.load_config(found))
     corpus = read_corpus(_as_text(texts, "texts"), settings.lines)
     manifest = Manifest(
@@ -134,7 +135,6 @@ def survey(
         settings.as_json(),
         versions(),
     )  # fmt: skip
-    name = _as_text(model, "model")
     name = str(Path(name).resolve()) if Path(name).exists() else name
     job = Job(name, manifest.model["sha256"], settings, dict(manifest.versions))
     folder = Path(_as_text(out, "out"))
@@ -146,7 +146,8 @@ def survey(
             cluster.here(job, missing, corpus.part) if not count and scheduler is None else
             cluster.on_workers(job, missing, corpus.part, workers=few, scheduler=scheduler)
         )  # fmt: skip
-        _write(folder, corpus, missing, blocks if missing else (), told)
+        with closing(blocks):  # at once: an error may be kept, and the workers with it
+            _write(folder, corpus, missing, blocks if missing else (), told)
     return open_survey(folder, remade=damaged)
 
 

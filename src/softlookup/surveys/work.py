@@ -52,7 +52,8 @@ def work(job: Job, lines: Sequence[Line]) -> Block:
         Where this worker has another model, or other versions, than the one who asks.
     """
     with _ONE_AT_A_TIME, _one_thread():
-        return read_lines(_reader(job.model, job.sha256, _told(job.versions)), job.settings, lines)
+        reader = _reader(job.model, job.sha256, tuple(job.versions.items()))
+        return read_lines(reader, job.settings, lines)
 
 
 @lru_cache(maxsize=1)
@@ -79,10 +80,6 @@ def _reader(model: str, sha256: str, needed: tuple[tuple[str, str], ...]) -> Rea
 def forget() -> None:
     """Let go of the model that this process holds."""
     _reader.cache_clear()
-
-
-def _told(given: dict[str, str]) -> tuple[tuple[str, str], ...]:
-    return tuple(given.items())
 
 
 @contextmanager

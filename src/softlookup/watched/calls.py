@@ -86,17 +86,14 @@ class Calls:
                 self._read_one(glance.brought() if glance.elsewhere else glance)
 
     def _read_one(self, glance: Glance) -> None:
-        piece, first = piece_of(glance), not self._pieces
-        before, shares = self._shares, glance.shares
+        piece, before, shares = piece_of(glance), self._shares, glance.shares
         if shares is not None and not isinstance(shares, Shares):
             raise TypeError("what is read lies in memory")
         self._causal = self._causal and bool(glance.causal)
-        if not first:
-            shares = None if before is None or shares is None else before.and_(shares)
-        self._shares = shares
-        if first:
-            self._pieces = [piece]
+        if not self._pieces:
+            self._pieces, self._shares = [piece], shares
             return
+        self._shares = None if before is None or shares is None else before.and_(shares)
         if self._sums is None:
             self._sums = Sums(self._pieces[0])
             self._pieces[0] = replace(self._pieces[0], received=None, padding=None)
@@ -122,11 +119,12 @@ class Calls:
 
     def joined(self) -> Piece:
         """Return all calls as one; what they were joined from is let go."""
-        self._read()
-        if len(self._pieces) > 1:
-            self._pieces[:] = [join(self._pieces)]
-        whole = self._pieces[0]
-        return whole if self._sums is None else self._sums.of(whole)
+        with self._lock:
+            self._read()
+            if len(self._pieces) > 1:
+                self._pieces[:] = [join(self._pieces)]
+            whole = self._pieces[0]
+            return whole if self._sums is None else self._sums.of(whole)
 
 
 class Sums:

@@ -2,14 +2,14 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from softlookup import packages
 from softlookup.arrays import Array
-from softlookup.errors import DtypeError, FileError, PackageError
+from softlookup.errors import DtypeError, FileError
 from softlookup.tokens import readable
 from softlookup.tracing import to_json
 from softlookup.watched.table import (
@@ -166,14 +166,8 @@ def _load(name: str) -> Any:
     PackageError
         Where it is not installed.
     """
-    try:
-        return import_module(name)
-    except ImportError as error:
-        package = name.partition(".")[0]
-        raise PackageError(
-            package, 'must be installed for this table; it is not. pip install '
-            '"softlookup[tables]", or use table(), which needs nothing.'
-        ) from error  # fmt: skip
+    advice = 'pip install "softlookup[tables]", or use table(), which needs nothing.'
+    return packages.load(name, "for this table", advice)
 
 
 def _schema(pa: Any, of: Of, columns: Columns) -> Any:

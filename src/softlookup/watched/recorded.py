@@ -93,7 +93,7 @@ def watch_capture(
         sides = [
             (side, _ids(axes, length, problem.batch, words)) for side, axes, length in _sides(layer)
         ]
-        tokens = sides[0][1] if repeats and layer.part != "cross" else None
+        tokens = sides[0][1] if repeats else None
         seen.add(path, layer.number, layer.part, _glance(layer, found, rows, counted, tokens))
         for side, ids in sides:
             seen.add_ids(0, side, 0, ids)
@@ -129,7 +129,7 @@ def _glance(
             offset=problem.q_offset if same and layer.part != "cross" else None,
             first=np.argmin(padding, axis=1),
             row_padding=row_padding,
-            tokens=tokens if same else None,
+            tokens=tokens,
         ),
     )
 

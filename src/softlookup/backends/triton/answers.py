@@ -2,16 +2,13 @@
 
 from typing import Any
 
-import torch
-
 from softlookup.backends.triton import forward, second
 from softlookup.backends.triton.careful import mend
 from softlookup.backends.triton.forward import Asked
-from softlookup.backends.triton.launch import Launch, launch_of
+from softlookup.backends.triton.launch import Launch, held, launch_of
 from softlookup.backends.triton.maxima import Strip
 from softlookup.backends.triton.running import Room
 from softlookup.backends.triton.top import Best, best_of, room_for_best
-from softlookup.device import DeviceArray
 from softlookup.facts import NO_FACTS, Facts, Findings
 from softlookup.gradients import Residuals
 from softlookup.partials import RowFacts
@@ -27,13 +24,13 @@ def answer(problem: Problem, facts: Facts, kernel: Any = forward) -> Findings:
     launch, later = launch_of(problem), second.asks_for(facts)
     room, best = run(launch, facts, kernel, normaliser=later)
     rows = RowFacts(
-        entropy=_held(room.entropy),
-        sink=_held(room.sink),
-        max_score=_held(room.peak),
-        top_keys=_held(best.keys),
-        top_weights=_held(best.weights),
+        entropy=held(room.entropy),
+        sink=held(room.sink),
+        max_score=held(room.peak),
+        top_keys=held(best.keys),
+        top_weights=held(best.weights),
     )
-    found = Findings(_held(out_of(launch, room)), _held(room.lse), rows)
+    found = Findings(held(out_of(launch, room)), held(room.lse), rows)
     return second.completed(found, launch, room.shift, room.factor, facts) if later else found
 
 
@@ -41,8 +38,8 @@ def residuals(problem: Problem, kernel: Any = forward) -> Residuals:
     """Return the output and what its gradients need of it, from the launch that answers."""
     launch = launch_of(problem)
     room, _ = run(launch, NO_FACTS, kernel, normaliser=True)
-    normaliser = Normaliser(_held(room.shift), _held(room.factor))
-    return Residuals(_held(out_of(launch, room)), _held(room.lse), normaliser)
+    normaliser = Normaliser(held(room.shift), held(room.factor))
+    return Residuals(held(out_of(launch, room)), held(room.lse), normaliser)
 
 
 def run(
@@ -67,10 +64,4 @@ def out_of(launch: Launch, room: Room) -> Any:
     if room.out is not None:
         return room.out
     p = launch.problem
-    dtype = launch.inputs.query.dtype
-    return torch.empty((p.batch, p.heads, p.q_len, p.value_dim), dtype=dtype, device=launch.device)
-
-
-def _held(tensor: Any) -> Any:
-    """Return a tensor as the array that it counts as."""
-    return None if tensor is None else DeviceArray(tensor)
+    return launch.empty(p.batch, p.heads, p.q_len, p.value_dim, dtype=launch.inputs.query.dtype)

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-import triton
 
 from softlookup.backends.triton.flows import (
     Flows,
@@ -19,9 +18,8 @@ from softlookup.backends.triton.flows import (
     rows_kernel,
     rows_start_kernel,
 )
-from softlookup.backends.triton.launch import Launch, launch_of
+from softlookup.backends.triton.launch import Launch, cdiv, held, launch_of
 from softlookup.backends.triton.scores import LOG2E
-from softlookup.device import DeviceArray
 from softlookup.gradients import Gradients, Residuals
 from softlookup.problem import Problem
 
@@ -55,8 +53,7 @@ def gradients_of(
     if problem.q_len and problem.kv_len and problem.heads and problem.batch:
         pull(launch, flows, found)
     parts = (*found[:3], found.of_bias(problem), _sinks_gradient(launch, kept, flows.delta))
-    arrays: Any = (None if part is None else DeviceArray(part) for part in parts)
-    return Gradients(*arrays)
+    return Gradients(*map(held, parts))
 
 
 class Pull(NamedTuple):
@@ -191,13 +188,12 @@ def _flows(
     batch, head, row, dim = out_grad.stride()
     flows = Flows(out_grad, batch, head, row, dim, shift, factor, delta, spoilt)
     of_lse = None if lse_grad is None else lse_grad.tensor.contiguous()
-    tiles = triton.cdiv(p.q_len, _SCAN)
+    tiles = cdiv(p.q_len, _SCAN)
     if delta.numel():
         rows_start_kernel[(tiles * p.batch * p.heads,)](
-            launch.inputs, flows, n, out, of_lse, delta, tiles,
-            HAS_LSE=of_lse is not None, ROWS=_SCAN, S=switches,
-        )  # fmt: skip
-    tiles = triton.cdiv(p.kv_len, _SCAN)
+            launch.inputs, flows, n, out, of_lse, delta, tiles, ROWS=_SCAN, S=switches
+        )
+    tiles = cdiv(p.kv_len, _SCAN)
     if look and tiles and spoilt.numel():
         keys_start_kernel[(tiles * p.batch * p.kv_heads,)](
             launch.inputs, flows, n, tiles, KEYS=_SCAN, S=switches
@@ -210,18 +206,18 @@ def pull(launch: Launch, flows: Flows, found: Pull, *, calm: bool = True) -> Non
     p, x, n, switches = launch.problem, launch.inputs, launch.sizes, launch.switches
     for variant in (True, False) if calm else (False,):
         tile = tile_of("keys", launch)
-        tiles = triton.cdiv(p.kv_len, tile.keys)
+        tiles = cdiv(p.kv_len, tile.keys)
         keys_kernel[(tiles * p.batch * p.kv_heads,)](
-            x, flows, n, found.key, found.value, found.by_key, tiles,
-            SUMS=found.by_key is not None, CALM=variant, ROWS=tile.rows, KEYS=tile.keys,
-            S=switches, num_warps=tile.warps, num_stages=tile.stages,
+            x, flows, n, found.key, found.value, found.by_key, tiles, CALM=variant,
+            ROWS=tile.rows, KEYS=tile.keys, S=switches, num_warps=tile.warps,
+            num_stages=tile.stages,
         )  # fmt: skip
         tile = tile_of("rows", launch)
-        tiles = triton.cdiv(p.q_len, tile.rows)
+        tiles = cdiv(p.q_len, tile.rows)
         rows_kernel[(tiles * p.batch * p.heads,)](
-            x, flows, n, found.query, found.by_row, tiles,
-            SUMS=found.by_row is not None, CALM=variant, ROWS=tile.rows, KEYS=tile.keys,
-            S=switches, num_warps=tile.warps, num_stages=tile.stages,
+            x, flows, n, found.query, found.by_row, tiles, CALM=variant,
+            ROWS=tile.rows, KEYS=tile.keys, S=switches, num_warps=tile.warps,
+            num_stages=tile.stages,
         )  # fmt: skip
     if found.by_both is not None:
         _pull_bias(launch, flows, found.by_both)
@@ -231,7 +227,7 @@ def _pull_bias(launch: Launch, flows: Flows, by_both: Any) -> None:
     entries, own, q_len, kv_len = by_both.shape
     sharers = _sharers(launch.problem)
     tile = tile_of("rows", launch)
-    row_tiles, key_tiles = triton.cdiv(q_len, tile.rows), triton.cdiv(kv_len, tile.keys)
+    row_tiles, key_tiles = cdiv(q_len, tile.rows), cdiv(kv_len, tile.keys)
     bias_kernel[(row_tiles * key_tiles * entries * own,)](
         launch.inputs, flows, launch.sizes, by_both, launch.sent(sharers),
         sharers.shape[1], own, row_tiles, key_tiles, ROWS=tile.rows, KEYS=tile.keys,
@@ -273,6 +269,7 @@ def _tile(kernel: str, width: int, capability: int) -> Tile:
         return Tile(32, 32, 8, 1)
     if width > 64:
         if kernel == "rows":
-            return Tile(128, 64, 8, 2) if roomy else Tile(64, 64, 8, 2)
+            keys = 64 if capability < 100 else 32  # 64 spill there
+            return Tile(128, keys, 8, 2) if roomy else Tile(64, 64, 8, 2)
         return Tile(32, 128, 8, 2) if roomy else Tile(64, 64, 8, 2)
     return Tile(64, 64, 4, 3) if kernel == "rows" else Tile(64, 128, 8, 2)

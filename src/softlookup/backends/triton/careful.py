@@ -17,6 +17,7 @@ from softlookup.backends.triton.scores import (
     key_tile,
     limits_of,
     peak_of,
+    place_of,
     query_tile,
     seen_scores,
     sizes_of,
@@ -38,10 +39,7 @@ def careful_kernel(
 ):
     """Answer a tile of rows of a flagged kv head; see the module."""
     n = sizes_of(n)
-    program = tl.program_id(0)
-    tile, pair = program % tiles, program // tiles
-    batch, head = pair // n.heads, pair % n.heads
-    kv_head = head // n.group
+    tile, batch, head, kv_head = place_of(tl.program_id(0), tiles, n)
     flag = batch * (n.heads // n.group) + kv_head
     wrong, faint = 0, 0
     if room.spoilt is not None:
@@ -96,7 +94,7 @@ def careful_kernel(
         acc = tl.where(above > 0, acc + float("inf"), acc)
         acc = tl.where(below > 0, acc - float("inf"), acc)
         acc = tl.where(missing > 0, float("nan"), acc)
-    at = pair.to(tl.int64) * n.q_len + i
+    at = (tl.program_id(0) // tiles).to(tl.int64) * n.q_len + i
     if wrong != 0:
         finish(acc, total, shift, mixed, seen > 0, at, i < stop, head, x, n, room, S)
     if faint != 0:

@@ -107,13 +107,10 @@ def weights_and_flow(
 
 
 @triton.jit(do_not_specialize=["tiles"])
-def rows_start_kernel(
-    x, y, n, out, lse_grad, delta, tiles, HAS_LSE: tl.constexpr, ROWS: tl.constexpr,
-    S: tl.constexpr,
-):  # fmt: skip
+def rows_start_kernel(x, y, n, out, lse_grad, delta, tiles, ROWS: tl.constexpr, S: tl.constexpr):
     """Write a row's ``g . out`` less the gradient of its lse, and whether it or a query is spoilt.
 
-    `out` and `lse_grad` are contiguous.
+    `out` and `lse_grad` (or None) are contiguous.
     """
     n = sizes_of(n)
     tile, batch, head, kv_head = place_of(tl.program_id(0), tiles, n)
@@ -124,7 +121,7 @@ def rows_start_kernel(
     there = i < n.q_len
     answer = rows_at(out + at * n.value_dim, n.value_dim, 1, i, there, n.value_dim, S.blend)
     number = tl.sum(grad * answer.to(tl.float32), 1)
-    if HAS_LSE:
+    if lse_grad is not None:
         number -= tl.load(lse_grad + at + i, mask=i < n.q_len, other=0.0)
     tl.store(delta + at + i, number, mask=i < n.q_len)
     query = query_tile(x, n, batch, head, row, ROWS, S)
@@ -169,13 +166,12 @@ def with_infinities(numbers, found):
 @triton.jit(do_not_specialize=["tiles"])
 def keys_kernel(
     x, y, n, key_grad, value_grad, bias_grad, tiles,
-    SUMS: tl.constexpr, CALM: tl.constexpr, ROWS: tl.constexpr, KEYS: tl.constexpr,
-    S: tl.constexpr,
+    CALM: tl.constexpr, ROWS: tl.constexpr, KEYS: tl.constexpr, S: tl.constexpr,
 ):  # fmt: skip
-    """Write the gradients of a tile of keys and values, and with SUMS those of their scores.
+    """Write the gradients of a tile of keys and values, and those of their scores where wanted.
 
-    `key_grad` and `value_grad` are contiguous; `bias_grad` is (batch, heads, kv_len), each head's
-    sum over rows, and zeros before.
+    `key_grad` and `value_grad` are contiguous; `bias_grad` is None or (batch, heads, kv_len), each
+    head's sum over rows, and zeros before.
     """
     n = sizes_of(n)
     kv_heads = n.heads // n.group
@@ -220,7 +216,7 @@ def keys_kernel(
             queries = tl.where(finite(queries), queries, 0.0)
         to_values = tl.dot(weights.to(grad.dtype), grad, to_values, input_precision=S.precision)
         to_keys = tl.dot(uncapped.to(queries.dtype), queries, to_keys, input_precision=S.precision)
-        if SUMS:
+        if bias_grad is not None:
             to_scores += tl.sum(flow, 1)
             if step % each == each - 1:
                 at = (batch.to(tl.int64) * n.heads + head) * n.kv_len
@@ -242,12 +238,12 @@ def keys_kernel(
 @triton.jit(do_not_specialize=["tiles"])
 def rows_kernel(
     x, y, n, query_grad, bias_grad, tiles,
-    SUMS: tl.constexpr, CALM: tl.constexpr, ROWS: tl.constexpr, KEYS: tl.constexpr,
-    S: tl.constexpr,
+    CALM: tl.constexpr, ROWS: tl.constexpr, KEYS: tl.constexpr, S: tl.constexpr,
 ):  # fmt: skip
-    """Write the gradients of a tile of queries, and with SUMS those of their scores.
+    """Write the gradients of a tile of queries, and those of their scores where wanted.
 
-    `query_grad` is contiguous; `bias_grad` is (batch, heads, q_len), each row's sum over keys.
+    `query_grad` is contiguous; `bias_grad` is None or (batch, heads, q_len), each row's sum over
+    keys.
     """
     n = sizes_of(n)
     tile, batch, head, kv_head = place_of(tl.program_id(0), tiles, n)
@@ -277,7 +273,7 @@ def rows_kernel(
             products, pulls, shift[:, None], factor[:, None], delta[:, None], x, n, batch, head,
             i[:, None], j[None, :], (first, last, limit), S, CALM,
         )  # fmt: skip
-        if SUMS:
+        if bias_grad is not None:
             to_scores += tl.sum(reached[1], 1)
         if not CALM:
             keys = tl.where(finite(keys), keys, 0.0)
@@ -285,7 +281,7 @@ def rows_kernel(
             reached[2].to(keys.dtype), keys, to_queries, input_precision=S.precision
         )
     at = (batch.to(tl.int64) * n.heads + head) * n.q_len
-    if SUMS:
+    if bias_grad is not None:
         tl.store(bias_grad + at + i, to_scores, mask=i < n.q_len)
     d = tl.arange(0, S.head)[None, :]
     places = query_grad + at * n.head_dim + i.to(tl.int64)[:, None] * n.head_dim + d

@@ -12,7 +12,7 @@ import triton
 import triton.language as tl
 
 from softlookup.backends.triton import splitting
-from softlookup.backends.triton.launch import Launch, cdiv, descriptor, power_of_2, shared_memory
+from softlookup.backends.triton.launch import Launch, cdiv, descriptor, padded_dim, shared_memory
 from softlookup.backends.triton.maxima import CHUNK, Strip, peaks_of
 from softlookup.backends.triton.running import Room, advance, ask_for_care, finish
 from softlookup.backends.triton.scores import (
@@ -170,7 +170,7 @@ def forward_kernel(
 
 def tiling_of(launch: Launch) -> Tiling:
     """Return how programs are cut; whatever is asked, and whichever strip it is, it is one."""
-    s, rows = launch.switches, max(16, power_of_2(launch.problem.q_len))
+    s, rows = launch.switches, padded_dim(launch.problem.q_len)
     dim = max(s.head, s.blend, 64)
     roomy = shared_memory(launch.capability) > 200  # 12.x is as narrow as 8.6
     each = launch.problem.dtype.itemsize

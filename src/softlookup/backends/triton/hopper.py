@@ -32,7 +32,6 @@ BLOCK = 128  # keys of a block, and queries of a tile: so one block holds the di
 CHUNK = 32  # keys of a chunk
 WARPS = 4
 REGISTERS = 168  # a thread at entry, for 12 warps; the consumers end with 240 and leave 24
-CONSUMER_REGISTERS, PRODUCER_REGISTERS = 240, 24
 
 _ROWS = gl.constexpr(ROWS)
 _BLOCK = gl.constexpr(BLOCK)

@@ -8,7 +8,7 @@ from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
 
 from softlookup.backends.triton import hopper
 from softlookup.backends.triton.forward import Asked
-from softlookup.backends.triton.launch import Launch
+from softlookup.backends.triton.launch import Launch, multiprocessors
 from softlookup.backends.triton.matrices import Matrix, as_matrix
 from softlookup.backends.triton.maxima import Strip
 from softlookup.backends.triton.running import Room
@@ -16,6 +16,7 @@ from softlookup.backends.triton.running import Room
 ONLY_PARTS = 4  # of a chunk of maxima; see `maxima.Strip`
 _STAGES = 2  # rooms for keys and values: what fits beside one for out
 _CACHED = 2**24  # bytes of keys and values that stay in the L2 cache beside all else
+_EMULATED = 3  # multiprocessors, where there are none
 _DTYPES = {torch.bfloat16: gl.bfloat16, torch.float16: gl.float16}
 
 
@@ -48,7 +49,7 @@ def run(launch: Launch, room: Room, strip: Strip) -> None:
         for tensor, matrix, height in zip((x.query, x.key, x.value), matrices, rows, strict=True)
     ]
     offset = 0 if p.q_offset is None else int(p.q_offset[0])
-    hopper.look_up_kernel[(min(count, _multiprocessors(launch.device)),)](
+    hopper.look_up_kernel[(min(count, multiprocessors(launch.device, _EMULATED)),)](
         *sources,
         _descriptor(room.out, _matrix(room.out), hopper.ROWS, p.head_dim),
         room.lse,
@@ -95,9 +96,3 @@ def _beside(launch: Launch, strip: Strip) -> int:
     each = 2 * p.kv_len * p.head_dim * p.dtype.itemsize
     most = max(min(_CACHED // each, strip.pairs), 1)
     return next(number for number in range(most, 0, -1) if strip.pairs % number == 0)
-
-
-def _multiprocessors(device: Any) -> int:
-    if device.type != "cuda":
-        return 3  # emulated
-    return int(torch.cuda.get_device_properties(device).multi_processor_count)

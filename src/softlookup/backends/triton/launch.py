@@ -9,7 +9,7 @@ import torch
 import triton
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from softlookup.device import interpreted, send
+from softlookup.device import DeviceArray, interpreted, send
 from softlookup.options import Overlay
 from softlookup.problem import Problem
 
@@ -221,6 +221,11 @@ def _tensor_of(array: Any) -> Any:
     return None if array is None else array.tensor
 
 
+def held(tensor: Any) -> Any:
+    """Return a tensor as the array that it counts as, None as None."""
+    return None if tensor is None else DeviceArray(tensor)
+
+
 def padded_dim(dim: int) -> int:
     """Return the power of two that a tile holds along an axis of `dim`."""
     return max(_SMALLEST, power_of_2(dim))
@@ -270,6 +275,13 @@ def _capability(device: Any) -> int:
     if interpreted():
         return 80
     return int(triton.runtime.driver.active.get_current_target().arch)  # compiled for another's
+
+
+def multiprocessors(device: Any, otherwise: int) -> int:
+    """Return how many a GPU has; `otherwise` where kernels are interpreted or emulated."""
+    if device.type != "cuda":
+        return otherwise
+    return int(torch.cuda.get_device_properties(device).multi_processor_count)
 
 
 def shared_memory(capability: int) -> int:

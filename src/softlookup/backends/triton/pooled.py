@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from softlookup.arrays import Array, IntArray
-from softlookup.backends.triton.launch import Launch, launch_of
+from softlookup.backends.triton.launch import Launch, held, launch_of
 from softlookup.backends.triton.row_states import states_of
 from softlookup.backends.triton.weighing import blocks_of
 from softlookup.device import DeviceArray
@@ -27,10 +27,10 @@ def pooled_bands(problem: Problem, bands: IntArray) -> Pooled:
     state = states_of(launch, listed)
     keys = slice(0, problem.kv_len)
     blocks = blocks_of(launch, listed, keys, BAND, state.shift, state.factor)
-    shift, factor, lse, entropy = (_held(part[0]) for part in state)
-    seen = None if blocks.seen is None else _held(blocks.seen[0])
+    shift, factor, lse, entropy = (held(part[0]) for part in state)
+    seen = None if blocks.seen is None else held(blocks.seen[0])
     normaliser = Normaliser(shift, factor)
-    return Pooled(_held(blocks.max[0]), _held(blocks.total[0]), normaliser, lse, entropy, seen)
+    return Pooled(held(blocks.max[0]), held(blocks.total[0]), normaliser, lse, entropy, seen)
 
 
 def cells_of(
@@ -41,12 +41,8 @@ def cells_of(
     listed = torch.arange(rows.start, rows.stop, dtype=torch.int32, device=launch.device)
     shift, factor = (_there(launch, part) for part in normaliser)
     blocks = blocks_of(launch, listed, keys, size, shift, factor)
-    most = _held(blocks.max[0])
-    return most, most if size == 1 else _held(blocks.total[0])
-
-
-def _held(tensor: Any) -> Any:
-    return DeviceArray(tensor)
+    most = held(blocks.max[0])
+    return most, most if size == 1 else held(blocks.total[0])
 
 
 def _there(launch: Launch, part: Array | DeviceArray) -> Any:

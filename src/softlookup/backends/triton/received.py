@@ -12,8 +12,8 @@ import triton
 import triton.language as tl
 
 from softlookup.arrays import BoolArray
-from softlookup.backends.triton.launch import Launch
-from softlookup.backends.triton.row_states import PROGRAMS, tiles_of
+from softlookup.backends.triton.launch import Launch, cdiv
+from softlookup.backends.triton.row_states import cut, tiles_of
 from softlookup.backends.triton.scores import (
     capped_of,
     limits_of,
@@ -56,6 +56,15 @@ def places_of_rows(row, batch, chosen, n):
 
 
 @triton.jit
+def rows_of_places(places, there, batch, chosen, n):
+    """Return the rows that stand at `places` among those that count; q_len where not `there`."""
+    if chosen.rows is not None:
+        at = chosen.rows + batch.to(tl.int64) * chosen.most + places
+        places = tl.load(at, mask=there, other=n.q_len)
+    return places
+
+
+@triton.jit
 def add_rows(
     state, k, x, n, batch, head, j, low, high, end, shift, factor, chosen, limits,
     ROWS: tl.constexpr, HIDES: tl.constexpr, S: tl.constexpr,
@@ -69,11 +78,9 @@ def add_rows(
     first, last, limit = limits
     start = (batch * n.heads + head).to(tl.int64) * n.q_len
     for row in tl.range(low, high, ROWS):
-        i = row + tl.arange(0, ROWS)
-        there = i < end
-        if chosen.rows is not None:
-            at = chosen.rows + batch.to(tl.int64) * chosen.most + i
-            i = tl.load(at, mask=there, other=n.q_len)
+        places = row + tl.arange(0, ROWS)
+        there = places < end
+        i = rows_of_places(places, there, batch, chosen, n)
         own_shift = tl.load(shift + start + i, mask=there, other=0.0)
         own_factor = tl.load(factor + start + i, mask=there, other=0.0)
         q = queries(x, n, batch, head, i, S)
@@ -167,11 +174,9 @@ def readers_kernel(
         low = tl.maximum(places_of_rows(low, batch, chosen, n), part * length)
         high = tl.minimum(places_of_rows(high, batch, chosen, n), (part + 1) * length)
         for row in tl.range(low, high, ROWS):
-            i = row + tl.arange(0, ROWS)
-            there = i < high
-            if chosen.rows is not None:
-                at = chosen.rows + batch.to(tl.int64) * chosen.most + i
-                i = tl.load(at, mask=there, other=n.q_len)
+            places = row + tl.arange(0, ROWS)
+            there = places < high
+            i = rows_of_places(places, there, batch, chosen, n)
             nothing = tl.zeros([KEYS, ROWS], tl.float32)
             _scores, sees = seen_scores(
                 nothing, x, n, batch, head, i[None, :], j[:, None], first, last, limit, S
@@ -195,8 +200,8 @@ def received_of(launch: Launch, shift: Any, factor: Any, from_rows: BoolArray | 
     problem, tiles = launch.problem, tiles_of(launch)
     chosen, most = _chosen(launch, from_rows)
     pairs = problem.batch * problem.heads
-    across = triton.cdiv(problem.kv_len, tiles.still)
-    ranges, length = _ranges(most, across * pairs)
+    across = cdiv(problem.kv_len, tiles.still)
+    ranges, length = cut(most, across * pairs, _RANGE)
     sums = launch.empty(ranges, pairs, problem.kv_len)
     if sums.numel():
         received_kernel[(across * ranges * pairs,)](
@@ -213,9 +218,9 @@ def readers_of(launch: Launch, from_rows: BoolArray | None) -> Any:
     problem, x, size = launch.problem, launch.inputs, 64
     chosen, most = _chosen(launch, from_rows)
     heads = problem.heads if x.m_head or x.b_head else min(problem.heads, 1)
-    pairs, across = problem.batch * heads, triton.cdiv(problem.kv_len, size)
+    pairs, across = problem.batch * heads, cdiv(problem.kv_len, size)
     single = launch.switches.masked or launch.switches.biased
-    ranges, length = _ranges(most, across * pairs) if single else (1, max(most, 1))
+    ranges, length = cut(most, across * pairs, _RANGE) if single else (1, max(most, 1))
     counts = launch.empty(ranges, pairs, problem.kv_len, dtype=torch.int32)
     if counts.numel():
         readers_kernel[(across * ranges * pairs,)](
@@ -237,10 +242,3 @@ def _chosen(launch: Launch, from_rows: BoolArray | None) -> tuple[Chosen, int]:
     batch, row = np.nonzero(from_rows)
     rows[batch, before[batch, row]] = row
     return Chosen(launch.sent(rows), launch.sent(before), rows.shape[1]), most
-
-
-def _ranges(rows: int, programs: int) -> tuple[int, int]:
-    """Return how many ranges the rows are cut into, and their length."""
-    wanted = triton.cdiv(PROGRAMS, max(programs, 1))
-    ranges = max(min(wanted, triton.cdiv(rows, _RANGE)), 1)
-    return ranges, max(triton.cdiv(rows, ranges), 1)

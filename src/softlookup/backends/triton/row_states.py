@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 import triton
 import triton.language as tl
 
-from softlookup.backends.triton.launch import Launch
+from softlookup.backends.triton.launch import Launch, cdiv
 from softlookup.backends.triton.running import FAINT, Room, advance, finish, log_step
 from softlookup.backends.triton.scores import (
     LOWEST,
     capped_of,
+    interval_of,
     key_tile,
     limits_of,
     peak_of,
@@ -58,6 +59,16 @@ def tiles_of(launch: Launch) -> Tiles:
     return Tiles(128, 32 if laid_over else 64, 8, 3)
 
 
+def cut(length: int, programs: int, least: int, step: int = 1) -> tuple[int, int]:
+    """Return how many parts a walk is cut into where programs are few, and their length.
+
+    No more of them than there would be of `least`; their length is a multiple of `step`.
+    """
+    wanted = cdiv(PROGRAMS, max(programs, 1))
+    parts = max(min(wanted, cdiv(length, least)), 1)
+    return parts, max(cdiv(cdiv(length, parts), step), 1) * step
+
+
 class States(NamedTuple):
     """What listed rows are, each a tensor (batch * heads, rows); 0 where there is no such row."""
 
@@ -69,16 +80,8 @@ class States(NamedTuple):
 
 @triton.jit
 def keys_of_rows(i, first, last, limit, n, S: tl.constexpr):
-    """Return each row's interval of keys, start <= j < stop; (kv_len, 0) past the last row.
-
-    A mask or a bias may hide further keys.
-    """
-    start = tl.zeros_like(i)
-    stop = start + limit
-    if S.left:
-        start = tl.maximum(i + first, 0)
-    if S.right:
-        stop = tl.minimum(i + last, limit)
+    """Return `interval_of` rows; (kv_len, 0) past the last one."""
+    start, stop = interval_of(i, first, last, limit, S)
     there = i < n.q_len
     return tl.where(there, start, n.kv_len), tl.where(there, stop, 0)
 
@@ -202,21 +205,21 @@ def states_of(launch: Launch, rows: Any) -> States:
     """Return what `rows` are, a tensor of int32; q_len stands for no row."""
     problem, count = launch.problem, rows.numel()
     pairs = problem.batch * problem.heads
-    cells = -(-pairs * count // 4) * 4  # each begins at 16 bytes: one kernel for all lengths
+    cells = cdiv(pairs * count, 4) * 4  # each begins at 16 bytes: one kernel for all lengths
     found = States(
         *(part[: pairs * count].view(pairs, count) for part in launch.empty(4, cells).zero_())
     )
     if not found.lse.numel():
         return found
-    tiles, parts = tiles_of(launch), triton.cdiv(problem.kv_len, PART)
+    tiles, parts = tiles_of(launch), cdiv(problem.kv_len, PART)
     room = launch.empty(4, parts, pairs, count)
     x, n, switches = launch.inputs, launch.sizes, launch.switches
     if parts:
-        states_kernel[(triton.cdiv(count, tiles.still) * parts * pairs,)](
+        states_kernel[(cdiv(count, tiles.still) * parts * pairs,)](
             x, n, rows, count, parts, room, tiles.still, tiles.moving, PART, switches,
             num_warps=tiles.warps, num_stages=tiles.stages,
         )  # fmt: skip
-    settle_kernel[(triton.cdiv(count, 256) * pairs,)](
+    settle_kernel[(cdiv(count, 256) * pairs,)](
         x, n, rows, count, parts, room, Room(**found._asdict()), 256, switches
     )
     return found

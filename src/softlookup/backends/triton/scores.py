@@ -153,14 +153,21 @@ def within(i, j, first, last, limit, n, S: tl.constexpr):
 
 
 @triton.jit
-def within_limits(i, first, last, limit, S: tl.constexpr):
-    """Return which rows' intervals hold a key; see `Sizes`."""
+def interval_of(i, first, last, limit, S: tl.constexpr):
+    """Return each row's keys, low <= j < high; a mask or a bias may hide further ones."""
     low = tl.zeros_like(i)
     high = low + limit
     if S.left:
         low = tl.maximum(i + first, 0)
     if S.right:
         high = tl.minimum(i + last, high)
+    return low, high
+
+
+@triton.jit
+def within_limits(i, first, last, limit, S: tl.constexpr):
+    """Return which rows' intervals hold a key; see `Sizes`."""
+    low, high = interval_of(i, first, last, limit, S)
     return low < high
 
 
@@ -243,15 +250,6 @@ def logs_of(scores, shift, n, S: tl.constexpr):
 def exps_of(scores, shift, n, S: tl.constexpr):
     """Return exp(score - shift); `shift` is in units, of a shape that broadcasts."""
     return tl.exp2(logs_of(scores, shift, n, S))
-
-
-@triton.jit
-def keep_of(old, new, S: tl.constexpr):
-    """Return exp(old - new) of two numbers in units."""
-    if S.raw:
-        return tl.exp2(old - new)
-    else:
-        return tl.exp2((old - new) * LOG2E)
 
 
 @triton.jit

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from softlookup.backends.triton.launch import Launch
+from softlookup.backends.triton.launch import Launch, held
 from softlookup.backends.triton.received import readers_of, received_of
 from softlookup.backends.triton.shares import shares_of
-from softlookup.device import DeviceArray
 from softlookup.facts import Facts, Findings
 
 
@@ -20,11 +19,7 @@ def completed(found: Findings, launch: Launch, shift: Any, factor: Any, facts: F
     received = received_of(launch, shift, factor, facts.from_rows) if facts.received else None
     readers = readers_of(launch, facts.from_rows) if facts.normalised else None
     return found._replace(
-        rows=found.rows._replace(groups=_held(groups), distance=_held(distance)),
-        received=_held(received),
-        readers=_held(readers),
+        rows=found.rows._replace(groups=held(groups), distance=held(distance)),
+        received=held(received),
+        readers=held(readers),
     )
-
-
-def _held(tensor: Any) -> Any:
-    return None if tensor is None else DeviceArray(tensor)

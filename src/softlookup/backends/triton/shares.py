@@ -11,8 +11,8 @@ import numpy as np
 import triton
 import triton.language as tl
 
-from softlookup.backends.triton.launch import Launch
-from softlookup.backends.triton.row_states import PROGRAMS, tiles_of
+from softlookup.backends.triton.launch import Launch, cdiv, padded_dim
+from softlookup.backends.triton.row_states import cut, tiles_of
 from softlookup.backends.triton.scores import (
     key_range,
     key_tile,
@@ -160,8 +160,8 @@ def shares_of(launch: Launch, shift: Any, factor: Any, facts: Facts) -> tuple[An
     `shift` and `factor` are the rows' normaliser, tensors (batch, heads, q_len), contiguous.
     """
     problem, size = launch.problem, min(tiles_of(launch).still, _ROWS)
-    tiles, pairs = triton.cdiv(problem.q_len, size), problem.batch * problem.heads
-    parts, length = _parts(tiles * pairs, problem.kv_len)
+    tiles, pairs = cdiv(problem.q_len, size), problem.batch * problem.heads
+    parts, length = cut(problem.kv_len, tiles * pairs, _PART, _KEYS)
     rows = parts, problem.batch, problem.heads, problem.q_len
     counted = Counted(group_count=facts.groups, bin_count=facts.bins or 0)
     if facts.labels is not None:
@@ -179,24 +179,13 @@ def shares_of(launch: Launch, shift: Any, factor: Any, facts: Facts) -> tuple[An
             offsets=launch.sent(offsets), distance=launch.empty(*rows, facts.bins)
         )
     if tiles * pairs and (facts.groups or facts.bins):
-        lots = max(triton.cdiv(facts.groups, _GROUPS), 1)
+        lots = max(cdiv(facts.groups, _GROUPS), 1)
         shares_kernel[(tiles * lots * parts * pairs,)](
             launch.inputs, launch.sizes, shift, factor, counted, tiles, parts, length,
-            size, _KEYS, min(_GROUPS, _columns(facts.groups)), _columns(facts.bins or 0),
+            size, _KEYS, min(_GROUPS, padded_dim(facts.groups)), padded_dim(facts.bins or 0),
             launch.switches, num_warps=4 if size > 32 else 8, num_stages=2,
         )  # fmt: skip
     return _whole(counted.groups), _whole(counted.distance)
-
-
-def _parts(programs: int, kv_len: int) -> tuple[int, int]:
-    """Return how many parts the keys are cut into where rows are few, and their length."""
-    wanted = triton.cdiv(PROGRAMS, max(programs, 1))
-    parts = max(min(wanted, triton.cdiv(kv_len, _PART)), 1)
-    return parts, max(triton.cdiv(triton.cdiv(kv_len, parts), _KEYS), 1) * _KEYS
-
-
-def _columns(count: int) -> int:
-    return max(16, int(triton.next_power_of_2(max(count, 1))))
 
 
 def _whole(sums: Any) -> Any:

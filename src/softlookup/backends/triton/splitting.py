@@ -11,7 +11,14 @@ import torch
 import triton
 import triton.language as tl
 
-from softlookup.backends.triton.launch import Launch, cdiv, power_of_2, shared_memory
+from softlookup.backends.triton.launch import (
+    Launch,
+    cdiv,
+    multiprocessors,
+    padded_dim,
+    power_of_2,
+    shared_memory,
+)
 from softlookup.backends.triton.maxima import CHUNK, Strip, visible_maxima
 from softlookup.backends.triton.running import (
     FAINT,
@@ -176,7 +183,7 @@ def fits(launch: Launch) -> bool:
 def run(launch: Launch, room: Room, strip: Strip) -> None:
     """Launch the kernels for a strip of whole groups of heads."""
     p, s = launch.problem, launch.switches
-    rows = max(16, power_of_2(p.q_len * p.group))
+    rows = padded_dim(p.q_len * p.group)
     keys_at_once = 32 if launch.inputs.query.element_size() * max(s.head, s.blend) > 256 else 64
     pairs, first = strip.pairs // p.group, strip.pair // p.group
     span = _span(launch)
@@ -217,12 +224,7 @@ def _span(launch: Launch) -> int:
     It follows from the whole problem, so that a strip of it has the same segments.
     """
     p = launch.problem
-    wanted = max(1, _PROGRAMS * _multiprocessors(launch.device) // (p.batch * p.kv_heads))
+    gpu = multiprocessors(launch.device, _INTERPRETED)
+    wanted = max(1, _PROGRAMS * gpu // (p.batch * p.kv_heads))
     keys_each = max(cdiv(p.kv_len, min(wanted, _MOST_SEGMENTS)), _LEAST_KEYS)
     return cdiv(keys_each, 64) * 64
-
-
-def _multiprocessors(device: Any) -> int:
-    if device.type != "cuda":
-        return _INTERPRETED
-    return int(torch.cuda.get_device_properties(device).multi_processor_count)

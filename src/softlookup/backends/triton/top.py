@@ -19,6 +19,7 @@ from softlookup.backends.triton.scores import (
     LOWEST,
     exps_of,
     in_units,
+    interval_of,
     key_range,
     key_tile,
     keys,
@@ -99,12 +100,7 @@ def chunks_kernel(
     # a cell for each part, along a row's parts and then the rows, as they lie
     cell = tile * ROWS * PARTS + tl.arange(0, ROWS * PARTS)
     i = row_from + cell // PARTS
-    row_low = tl.zeros_like(i)
-    row_high = row_low + limit
-    if S.left:
-        row_low = tl.maximum(i + first, 0)
-    if S.right:
-        row_high = tl.minimum(i + last, row_high)
+    row_low, row_high = interval_of(i, first, last, limit, S)
     there = (cell < strip_rows * PARTS) & (i < n.q_len)
     numbers, places = _empty(top, TOP, ROWS)
     for chunk in range(begin, end, BLOCK):

@@ -10,7 +10,7 @@ import torch
 import triton
 import triton.language as tl
 
-from softlookup.backends.triton.launch import Launch
+from softlookup.backends.triton.launch import Launch, cdiv
 from softlookup.backends.triton.row_states import (
     keys_of_rows,
     plain_keys,
@@ -174,7 +174,7 @@ def blocks_of(launch: Launch, rows: Any, keys: slice, size: int, shift: Any, fac
     """
     problem, count = launch.problem, rows.numel()
     pairs, width = problem.batch * problem.heads, keys.stop - keys.start
-    shape = pairs, triton.cdiv(count, size), triton.cdiv(width, size)
+    shape = pairs, cdiv(count, size), cdiv(width, size)
     hides = launch.switches.masked or launch.switches.biased
     most = torch.zeros(shape, dtype=torch.float32, device=launch.device)
     found = Blocks(
@@ -184,8 +184,8 @@ def blocks_of(launch: Launch, rows: Any, keys: slice, size: int, shift: Any, fac
     )
     if not most.numel():
         return found
-    tiles, strips = tiles_of(launch), triton.cdiv(width, _STRIP)
-    blocks_kernel[(triton.cdiv(count, tiles.still) * strips * pairs,)](
+    tiles, strips = tiles_of(launch), cdiv(width, _STRIP)
+    blocks_kernel[(cdiv(count, tiles.still) * strips * pairs,)](
         launch.inputs, launch.sizes, rows, count, keys.start, keys.stop, shift, factor, found,
         strips, tiles.still, tiles.moving, _STRIP, size, launch.switches,
         num_warps=tiles.warps, num_stages=tiles.stages,
@@ -200,7 +200,7 @@ def pairs_of(launch: Launch, rows: Any, keys: Any, shift: Any, factor: Any) -> A
     found = launch.empty(pairs, count, key_count)
     if found.numel():
         tiles = tiles_of(launch)
-        pieces = triton.cdiv(count, tiles.still) * triton.cdiv(key_count, tiles.moving)
+        pieces = cdiv(count, tiles.still) * cdiv(key_count, tiles.moving)
         pairs_kernel[(pieces * pairs,)](
             launch.inputs, launch.sizes, rows, count, keys, key_count, shift, factor, found,
             tiles.still, tiles.moving, launch.switches, num_warps=tiles.warps,

@@ -11611,9 +11611,7 @@ var SURVEY_ACTIONS = {
 async function mountSurvey(root, shadow, page, host) {
   const { json, bytes } = await host.call("survey");
   const survey = surveyOf(json, bytes ?? new Uint8Array());
-  let state = surveyAt(location.hash, survey);
-  const stopping = new AbortController();
-  const { signal } = stopping;
+  let state = firstSurvey(survey);
   const draw = () => {
     const held2 = focusedRow(shadow);
     patch(page, surveyView(survey, state));
@@ -11630,31 +11628,28 @@ async function mountSurvey(root, shadow, page, host) {
     draw();
     if (name === "open") reveal(shadow, state.open);
   };
-  shadow.addEventListener("click", (event) => clicked2(event, act), { signal });
-  shadow.addEventListener("change", (event) => chosen3(event, act), { signal });
-  root.ownerDocument.addEventListener(
-    "keydown",
-    (event) => {
-      if (pressed4(event, act)) focusRow(shadow, String(state.at));
-    },
-    { signal }
-  );
-  addEventListener(
-    "hashchange",
-    () => {
-      state = surveyAt(location.hash, survey);
-      draw();
-      reveal(shadow, state.open);
-    },
-    { signal }
-  );
-  draw();
-  reveal(shadow, state.open);
+  const follow4 = () => {
+    state = surveyAt(location.hash, survey);
+    draw();
+    reveal(shadow, state.open);
+  };
+  const stopping = listen2(root, shadow, act, () => focusRow(shadow, String(state.at)));
+  addEventListener("hashchange", follow4, { signal: stopping.signal });
+  follow4();
   return () => {
     stopping.abort();
     shadow.replaceChildren();
     delete root.dataset.state;
   };
+}
+function listen2(root, shadow, act, moved3) {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  shadow.addEventListener("click", (event) => clicked2(event, act), { signal });
+  shadow.addEventListener("change", (event) => chosen3(event, act), { signal });
+  const keyed = (event) => pressed4(event, act) && moved3();
+  root.ownerDocument.addEventListener("keydown", keyed, { signal });
+  return stopping;
 }
 function clicked2(event, act) {
   const meant = event.target instanceof Element ? event.target.closest("[data-act]") : null;
