@@ -129,11 +129,30 @@ def test_no_task_takes_two_chunks_of_keys():
     assert sum(counts) > 30
 
 
-def tasks_of(array):
-    """Return what the array's own tasks are, without what made its inputs."""
+def keys_of(array):
+    """Return the keys of the array's own tasks, without those that made its inputs."""
     names = [name for name in array.dask.layers if name.startswith("softlookup-")]
-    keys = [key for name in names for key in array.dask.layers[name]]
-    return [key[0].split("-")[1] for key in keys]
+    return [key for name in names for key in array.dask.layers[name]]
+
+
+def tasks_of(array):
+    """Return what the array's own tasks are."""
+    return [key[0].split("-")[1] for key in keys_of(array)]
+
+
+@core
+def test_the_state_so_far_goes_to_large_parts():
+    rows, keys, dim = 4096, 5 * 8192, 64
+    query, key, value = (da.zeros((n, dim), np.float32, chunks=(4096 if n == rows else 8192, dim))
+                         for n in (rows, keys, keys))  # fmt: skip
+    out = sl.attend(query, key, value)
+    found = dict(zip(keys_of(out), dask.get(out.dask, keys_of(out)), strict=True))
+    named = {name: [made for key, made in found.items() if key[0].split("-")[1] == name]
+             for name in ("part", "merge")}  # fmt: skip
+    assert [len(parts) for parts in named["part"]] == [1, 2, 2, 2, 2]
+    assert [len(parts) for parts in named["merge"]] == [1, 1, 1]
+    assert all(len(dict(out.dask)[key].dependencies) == 2
+               for key in found if key[0].split("-")[1] in ("merge", "end"))  # fmt: skip
 
 
 @pytest.mark.parametrize(("options", "expected"), [

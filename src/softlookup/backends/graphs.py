@@ -1,8 +1,9 @@
 """The tasks of a lookup over chunks, and the dask arrays that stand for what they compute.
 
 A task is named by what it computes: the same lookup of the same arrays has the same names. The
-parts of a chunk of queries are merged in the order of their keys, as many in one task as are small
-together: a part that is as large as its keys does not travel, the state so far comes to it.
+parts of a chunk of queries are merged in the order of their keys. The first piece begins: it merges
+its own. Of the others as many go into one task as are small together: where they are large, they do
+not travel, the state so far comes to them.
 """
 
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ from softlookup.facts import Facts
 from softlookup.pooling import BAND
 from softlookup.problem import Problem
 
-_AT_ONCE = 2**24  # bytes of parts that one task merges
+_AT_ONCE = 2**22  # bytes of parts that one task merges
 
 Rows = tuple[int, int, int]  # which chunk of the batch, the heads and the queries
 
@@ -83,16 +84,17 @@ class Graph:
         size = 0
         for k in c.seen(b, q):
             here = (b, h, q, k)
+            options = c.options if state else c.options._replace(apart=False)
             part = self.add(
                 "part",
                 (*which, k),
                 shards.gathered,
-                c.options,
+                options,
                 c.facts(self.asked, b, k),
                 c.place(here, rows),
                 *self.blocks(here),
             )
-            each = self._bytes(shape, facts, k)
+            each = self._bytes(shape, facts, -(-c.keys[k] // STATE_KEYS) if options.apart else 1)
             if len(state) > 1 and size + each > _AT_ONCE:
                 merged = self.add("merge", (*which, k), shards.merged, facts, *state)
                 state, size = [refer(*merged)], 0
@@ -107,11 +109,11 @@ class Graph:
             "end", which, shards.ended, c.options, facts, shape, p.value_dim, sinks, *state
         )
 
-    def _bytes(self, rows: Sequence[int], facts: Facts, keys: int) -> int:
+    def _bytes(self, rows: Sequence[int], facts: Facts, count: int) -> int:
+        """Return the bytes of so many parts of some rows."""
         p = self.cut.problem
         top = facts.top * (1 + 8 // p.compute_dtype.itemsize)
         width = p.value_dim + 4 + top + (facts.bins or 0) + facts.groups
-        count = -(-self.cut.keys[keys] // STATE_KEYS) if self.cut.apart else 1
         return prod(rows) * width * p.compute_dtype.itemsize * count
 
     def known(self, end: tuple[Any, ...]) -> Any:

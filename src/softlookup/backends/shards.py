@@ -24,7 +24,8 @@ class Options(NamedTuple):
     """What all pieces of a lookup share.
 
     `apart` says that all chunks of keys begin at multiples of 4,096: then parts are handed on as
-    they are, to be merged in the order of a lookup that was never cut. Else a piece is one part.
+    they are, to be merged in the order of a lookup that was never cut. Else, and where a row's keys
+    begin, a piece is one part.
     """
 
     apart: bool
