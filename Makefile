@@ -23,7 +23,7 @@ MISSING = $(if $(NEW),$(shell sh tools/environment.sh missing $(PYTHON)))
 
 ON_PORT := $(if $(filter command,$(origin PORT)),--port $(PORT))
 
-.PHONY: help setup show test test-all test-isa test-gpu interpreted test-asan browser models notebooks roam fmt lint imports types web web-check docs picture bench clean
+.PHONY: help setup show test test-all test-isa test-gpu test-asan browser models notebooks roam fmt lint imports types web web-check docs picture bench clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 

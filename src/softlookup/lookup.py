@@ -3,23 +3,21 @@
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from softlookup.arrays import Array
 from softlookup.attending import answer
 from softlookup.backends import registry
-from softlookup.errors import OptionError
 from softlookup.facts import NO_FACTS, Facts, build_facts, too_many
 from softlookup.gradients import Gradients, check_lse_grad, check_out_grad, restore
+from softlookup.inputs import Inputs
 from softlookup.inspection import Inspection, as_tensors, build_inspection
 from softlookup.options import check_flag, names_checked
-from softlookup.problem import build_problem, pick, too_large
-from softlookup.tensors import Tensors, is_tensor, tensor_of
+from softlookup.problem import pick, too_large
+from softlookup.tensors import tensor_of
 from softlookup.tracing import Trace, trace_rows
 from softlookup.weightmap import LIMIT, POOLS, WeightMap, check_buildable
 
 
-class Lookup:
+class Lookup(Inputs):
     """One lookup, to look into; nothing is computed until it is asked.
 
     ``out[i] = sum_j weights[i, j] * value[j]`` where row i of ``weights`` is the softmax of
@@ -89,55 +87,7 @@ class Lookup:
     array([[0.401, 0.198, 0.401]])
     """
 
-    __slots__ = ("backend", "problem", "tensors")
-
-    @names_checked
-    def __init__(
-        self,
-        query: Any,
-        key: Any,
-        value: Any = None,
-        *,
-        causal: bool = False,
-        q_offset: Any = None,
-        window: Any = None,
-        mask: Any = None,
-        bias: Any = None,
-        kv_lens: Any = None,
-        scale: Any = None,
-        softcap: Any = None,
-        sinks: Any = None,
-        backend: str = "auto",
-    ) -> None:
-        self.backend = registry.check_backend(backend)
-        self.tensors = None
-        if is_tensor(query):
-            self.tensors = Tensors(query, key, value, bias, sinks, mask)
-            query, key, value, bias, sinks, mask = self.tensors.detached()
-        self.problem = build_problem(
-            query,
-            key,
-            value,
-            causal=causal,
-            q_offset=q_offset,
-            window=window,
-            mask=mask,
-            bias=bias,
-            kv_lens=kv_lens,
-            scale=scale,
-            softcap=softcap,
-            sinks=sinks,
-        )
-
-    def __repr__(self) -> str:
-        p = self.problem
-        heads = "1 head" if p.heads == 1 else f"{p.heads} heads"
-        kv_heads = "1 kv_head" if p.kv_heads == 1 else f"{p.kv_heads} kv_heads"
-        return (
-            f"Lookup({heads} over {kv_heads}, q_len {p.q_len}, "
-            f"kv_len {p.kv_len}, "
-            f"head_dim {p.head_dim}, value_dim {p.value_dim}, batch {p.batch_shape}, {p.dtype})"
-        )
+    __slots__ = ()
 
     def attend(self) -> Array:
         """Return the answer, (..., heads, q_len, value_dim), in the inputs' dtype.
@@ -404,57 +354,3 @@ class Lookup:
             check_buildable(made)
             made.build(progress)
         return made
-
-    def head(self, head: int = 0, batch: Any = ()) -> "Lookup":
-        """Return the plain lookup of one query head, as (length, dim) arrays that share memory.
-
-        Parameters
-        ----------
-        head : int, default 0
-            Query head; it brings its kv head.
-        batch : int or tuple of int
-            Index into the leading axes.
-
-        Raises
-        ------
-        OptionError
-            Where there is no such head or batch entry.
-        """
-        p = self.problem
-        index = batch if isinstance(batch, tuple) else (batch,)
-        if not _inside(index, p.batch_shape):
-            raise OptionError(
-                "batch",
-                f"must be an index into the leading axes {p.batch_shape}; got {index}. "
-                "Give one integer for each.",
-            )
-        if not _inside((head,), (p.heads,)):
-            raise OptionError(
-                "head", f"must lie in 0 ... {p.heads - 1}; got {head}. Heads count from 0."
-            )
-        flat = int(np.ravel_multi_index(index, p.batch_shape)) if index else 0
-        one = object.__new__(Lookup)
-        one.backend, one.problem = self.backend, p.one_head(int(head), flat)
-        one.tensors = self.tensors and self.tensors.one_head(int(head), p.group, index)
-        return one
-
-    def in_numpy(self) -> "Lookup":
-        """Return the same lookup, whose answers are NumPy arrays whatever it was given.
-
-        What lies on a GPU, or in the chunks of a dask array, is copied into memory; a backend that
-        was asked for by name and reads it there alone is then left to ``"auto"``.
-        """
-        here = self.problem.in_memory()
-        if self.tensors is None and here is self.problem:
-            return self
-        same = object.__new__(Lookup)
-        same.backend = self.backend if here is self.problem else "auto"
-        same.problem, same.tensors = here, None
-        return same
-
-
-def _inside(index: tuple[Any, ...], shape: tuple[int, ...]) -> bool:
-    return len(index) == len(shape) and all(
-        isinstance(i, (int, np.integer)) and not isinstance(i, bool) and 0 <= i < size
-        for i, size in zip(index, shape, strict=True)
-    )

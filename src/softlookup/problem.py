@@ -43,7 +43,7 @@ from softlookup.options import (
     lay_over,
 )
 
-_MOST_BROUGHT = 2**32  # bytes of keys and values
+_MOST_BROUGHT = 2**32  # bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,18 +149,12 @@ class Problem:
         Raises
         ------
         OptionError
-            Where keys and values in the chunks of a cluster are more than 4 GiB.
+            Where what lies in the chunks of a cluster is more than 4 GiB.
         """
         if self.place == MEMORY:
             return self
-        held = [self.key] if self.value is None else [self.key, self.value]
-        size = sum(array.size * array.dtype.itemsize for array in held)
-        if self.place == DASK and size > _MOST_BROUGHT:
-            raise OptionError(
-                "key",
-                f"must fit into {_MOST_BROUGHT / 2**30:.0f} GiB with its values to be brought into "
-                f"memory; they are {size / 2**30:,.1f} GiB. Take a part of the keys.",
-            )
+        if self.place == DASK:
+            self._check_brought(self.q_len if rows is None else len(rows))
         return replace(
             self,
             query=bring_rows(self.query, rows),
@@ -170,6 +164,19 @@ class Problem:
             bias=None if self.bias is None else self.bias.in_memory(rows),
             sinks=None if self.sinks is None else in_memory(self.sinks),
         )
+
+    def _check_brought(self, rows: int) -> None:
+        """Refuse what is too large to be brought into memory, with so many of its rows."""
+        share = rows / max(self.q_len, 1)
+        keys = self.key.nbytes + (0 if self.value is None else self.value.nbytes)
+        laid = [self.query, *(each.array for each in (self.mask, self.bias) if each is not None)]
+        size = keys + share * sum(each.nbytes for each in laid if each.shape[2] == self.q_len)
+        if size > _MOST_BROUGHT:
+            argument, part = ("key", "keys") if 2 * keys > size else ("query", "queries")
+            raise OptionError(
+                argument, f"must fit into {_MOST_BROUGHT / 2**30:.0f} GiB with the others to be "
+                f"brought into memory; all are {size / 2**30:,.1f} GiB. Take a part of the {part}.",
+            )  # fmt: skip
 
     def one_row(self, row: int) -> "Problem":
         """Return the problem of one query, at its place, sharing memory."""

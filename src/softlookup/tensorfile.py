@@ -7,6 +7,7 @@ than memory opens at once.
 import json
 import math
 import mmap
+import stat
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -90,6 +91,8 @@ def _check(file: Path) -> None:
     """Let the library check the header: cut off, overlaps, gaps, more bytes than follow."""
     from safetensors import SafetensorError, safe_open  # noqa: PLC0415 (as above)
 
+    if not stat.S_ISREG(file.stat().st_mode):  # opening a pipe waits, perhaps for ever
+        raise OSError(None, "Not a regular file")
     try:
         with safe_open(file, framework="numpy"):
             pass

@@ -72,6 +72,12 @@ def is_compiling() -> bool:
     return bool(torch.compiler.is_compiling())
 
 
+def is_transforming() -> bool:
+    """Return whether a transform of torch.func is at work: no tensor there holds numbers."""
+    torch: Any = sys.modules["torch"]
+    return torch._C._functorch.peek_interpreter_stack() is not None  # noqa: SLF001 (no other way)
+
+
 class Tensors(NamedTuple):
     """What a lookup was given where its query is a tensor: there its gradients go.
 

@@ -29,3 +29,15 @@ def open_page(chromium):
         assert page.foreign == []
         if quiet:
             assert page.errors == []
+
+
+@pytest.fixture(scope="module")
+def bundle_page(chromium):
+    """A page on which the bundle can be imported."""
+    view = sl.show(port=0, open_browser=False)
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(view.url)
+    yield page
+    context.close()
+    view.close()

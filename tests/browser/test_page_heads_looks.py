@@ -81,6 +81,17 @@ def test_rows_of_padding_are_paled_and_set_no_colours(open_page):
     assert max(shades[:4]) < min(shades[4:])
 
 
+def test_what_a_model_wrote_is_marked(open_page):
+    axis = (Axis(tuple("abcdef"), None, (), 4),)
+    numbers = np.random.default_rng(5).standard_normal((3, 1, 6, 4))
+    capture = Capture("written", (Layer(sl.Lookup(*numbers, causal=True), axis, axis),))
+    page = open_page(capture, hash="v=heads&L=0&h=0")
+    assert page.all(".pieces > *") == ["a", "b", "c", "d", "written:", "e", "f"]
+    assert page.all(".piece.written") == ["e", "f"]
+    assert page.all(".heat-label.written bdi") == ["e", "f", "e", "f"]
+    assert page.page.get_attribute(".piece.written", "title") == "e (written)"
+
+
 def test_hostile_addresses_open_what_there_is(open_page):
     capture = small()
     page = open_page(capture)

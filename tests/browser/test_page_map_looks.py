@@ -1,10 +1,12 @@
 """How the map view looks and is heard: narrow, dark, by keyboard, where nobody answers."""
 
 import map_page as maps
+import numpy as np
 import pytest
 from map_page import NEEDLE, long
 
 import softlookup as sl
+from softlookup.captures import Axis, Capture, Layer
 
 pytestmark = pytest.mark.browser
 
@@ -111,6 +113,22 @@ def test_an_exported_file_says_that_it_has_no_map(open_page, chromium, tmp_path)
     page.wait_for_selector("[data-softlookup][data-state=ready]")
     assert "not by a file: run softlookup show" in page.inner_text("main")
     context.close()
+
+
+def test_padding_is_paled_and_named(open_page):
+    axis = (Axis(tuple("abcdef"), None, ((4, 6),)),)
+    numbers = np.zeros((1, 6, 4))  # every weight is alike, and padding reads like the others
+    capture = Capture("padded", (Layer(sl.Lookup(*[numbers] * 3), axis, axis),))
+    page = open_page(capture, hash="v=map&x=3&y=3&z=-6&q=1&lock=5.4", color_scheme="light")
+    maps.build(page)
+    shades = [
+        sum(maps.pixels(page, [maps.place(page, query, 2)])[0][:3]) for query in range(6)
+    ]  # fmt: skip
+    assert len(set(shades[:4])) == len(set(shades[4:])) == 1
+    assert shades[0] + 100 < shades[4]
+    assert "query 5 “f” (padding) reads key 4 “e” (padding): weight" in maps.said(page)
+    links = page.page.locator("#map-from + table button.padding bdi")
+    assert sorted(links.all_inner_texts()) == ["e", "f"]
 
 
 def test_the_picked_key_is_in_sight_in_the_ledger(open_page):

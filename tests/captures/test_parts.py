@@ -58,6 +58,8 @@ WRONG = {
         "one is True"),
     "padding 5": (lambda: made(Axis(FOUR.tokens, None, 5)), "layers[0].queries[0].padding",
         "(start, stop); got 5"),
+    "a prompt of 0.5": (lambda: made(Axis(FOUR.tokens, prompt=0.5)), "layers[0].queries[0].prompt",
+        "one is 0.5"),
     "a span 5": (lambda: made(Axis(FOUR.tokens, None, [5])), "layers[0].queries[0].padding",
         "got (5,)"),
     "a span of three": (lambda: made(Axis(FOUR.tokens, None, [(0, 1, 2)])),

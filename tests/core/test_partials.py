@@ -181,3 +181,48 @@ def test_a_part_without_keys_is_empty_whatever_a_broadcast_mask_says():
     part = part_of_scores(scores, np.ones((ROWS, 1), bool), value)
     assert not part.seen.any()
     np.testing.assert_array_equal(finish(part).out, np.zeros((ROWS, DIM)))
+
+
+def test_a_byte_that_is_not_0_is_visible():
+    scores, visible, value = _rows("ordinary", np.random.default_rng(41))
+    other = (visible.view(np.uint8) * 255).view(bool)  # NumPy takes it for True, too
+    one, two = (part_of_scores(scores.copy(), each, value) for each in (visible, other))
+    for left, right in zip(one[:4], two[:4], strict=True):
+        np.testing.assert_array_equal(left, right)
+
+
+def test_values_that_are_not_finite_count_for_keys_that_every_row_sees():
+    scores, visible, value = _rows("ordinary", np.random.default_rng(43))
+    visible[:, :4] = True
+    value[1, 0], value[2, 1], value[6, 2], value[9, 0] = np.inf, np.nan, np.inf, -np.inf
+    whole = part_of_scores(scores.copy(), visible, value)
+    some = part_of_scores(scores.copy(), visible[:, 4:], value, 4)
+    assert np.isnan(whole.acc[:, 1]).all()
+    assert np.isinf(whole.acc).any()
+    for left, right in zip(whole[:4], some[:4], strict=True):
+        np.testing.assert_array_equal(left, right)
+
+
+def test_an_infinite_value_of_no_weight_is_nan_for_those_who_see_it():
+    scores, visible, value = _rows("ordinary", np.random.default_rng(47))
+    value[6, 1], scores[2:5, 6], visible[:, 6] = np.inf, -1e4, True
+    visible[3, 6] = False
+    found = part_of_scores(scores, visible, value).acc[:, 1]
+    assert np.isnan(found[[2, 4]]).all()
+    assert np.isfinite(found[3])
+    assert np.isposinf(found[[0, 1, 5, 6]]).all()
+
+
+@pytest.mark.parametrize("sink", [np.inf, -np.inf, 3.5])
+def test_the_lse_of_an_empty_row_is_its_sink_whatever_that_is(sink):
+    empty = add_sinks(empty_part((ROWS,), DIM, FLOAT), np.float64(sink))
+    np.testing.assert_array_equal(finish(empty).lse, np.full(ROWS, sink))
+    np.testing.assert_array_equal(finish(empty).out, np.zeros((ROWS, DIM)))
+
+
+def test_weights_of_keys_some_of_which_every_row_sees():
+    scores, visible, value = _rows("ordinary", np.random.default_rng(59))
+    visible[:, :4] = True
+    whole = part_of_scores(scores.copy(), visible, value)
+    every = weights_of_scores(scores.copy(), visible, whole)
+    np.testing.assert_array_equal(weights_of_scores(scores.copy(), visible[:, 4:], whole, 4), every)

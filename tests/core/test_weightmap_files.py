@@ -1,6 +1,7 @@
 """A saved map comes back as it was, for its own lookup and no other; damage is told."""
 
 import json
+import os
 import struct
 
 import ml_dtypes
@@ -11,7 +12,7 @@ import softlookup as sl
 from agreement import assert_same_bits
 from captured import two_stacks
 from softlookup.errors import DtypeError, FileError, OptionError
-from softlookup.weightmap import WeightMap
+from softlookup.weightmap import Received, WeightMap
 
 RNG = np.random.default_rng(6)
 QUERY, KEY = RNG.standard_normal((2, 193, 4)).astype(np.float32)
@@ -229,6 +230,10 @@ def test_other_files_are_no_maps(tmp_path):
         WeightMap.open(tmp_path / "nowhere.safetensors", lookup())
     with pytest.raises(FileError, match=r"it is a folder\. Name a file"):
         WeightMap.open(tmp_path, lookup())
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe.safetensors")
+        with pytest.raises(FileError, match=r"cannot be read: Not a regular file\. Check"):
+            WeightMap.open(tmp_path / "pipe.safetensors", lookup())
     for other in (QUERY, None, two_stacks()):
         with pytest.raises(DtypeError, match=r"look: must be a Lookup; got \w+\."):
             WeightMap.open(capture, other)
@@ -242,6 +247,44 @@ def test_where_it_cannot_be_written(tmp_path):
         made.save(tmp_path / "nowhere" / "map.safetensors")
     with pytest.raises(OptionError, match="limit"):
         lookup().map(build=False, limit=0).save(tmp_path / "map.safetensors")
+
+
+def received():
+    """Return what the keys receive of the queries from the ninth on."""
+    weights = lookup().weights()
+    sees = weights > 0
+    rows = np.arange(193) >= 9
+    return Received(
+        rows, sees.sum(axis=1), weights[rows].sum(axis=0, dtype=np.float64),
+        sees[rows].sum(axis=0), "cpu",
+    )  # fmt: skip
+
+
+def test_what_keys_receive_is_kept_with_the_map(file):
+    made = WeightMap.open(file, lookup())
+    assert made.received is None
+    made.received = received()
+    made.save(file)
+    again = WeightMap.open(file, lookup())
+    assert_same_map(again, made)
+    for one, other in zip(again.received[:4], received()[:4], strict=True):
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other)
+    assert again.received.by == "cpu"
+
+
+@pytest.mark.parametrize(("change", "meant"), [
+    (lambda header, told: told["received"].pop("digest"), "were written"),
+    (lambda header, told: header.pop("received.sums"), "whole weight map"),
+    (lambda header, told: header["received.readers"].update(dtype="F64"), "'received.readers', i"),
+])  # fmt: skip
+def test_damage_to_what_keys_receive_is_told(file, change, meant):
+    made = lookup().map()
+    made.received = received()
+    made.save(file)
+    rewritten(file, change)
+    with pytest.raises(FileError, match=meant):
+        WeightMap.open(file, lookup())
 
 
 @pytest.mark.parametrize("part", [0.3, 0.5, 0.7, 0.9, 0.999])

@@ -19,7 +19,8 @@ LARGEST = [  # what takes most, by target
     ("sm_89", {"head_dim": 256, "dtype": "float32", "mask": True, "bias": True}),
     ("sm_89", {"head_dim": 128, "length": 64, "mask": True, "bias": True}),
     ("sm_90a", {"head_dim": 128, "mask": True, "bias": True}),
-    ("sm_90a", {"head_dim": 256, "length": 64, "dtype": "float32", "mask": True}),
+    ("sm_89", {"head_dim": 256, "length": 16, "dtype": "float32", "mask": True, "bias": True}),
+    ("sm_90a", {"head_dim": 256, "length": 16, "dtype": "float32", "mask": True}),
     ("sm_120", {"head_dim": 128, "causal": True}),
 ]
 

@@ -54,6 +54,25 @@ def test_what_runs_after_an_interrupt_is_seen(llama):
     assert (seen.runs, len(seen.run(0)), len(seen.run(1))) == (2, 2, 2)
 
 
+@pytest.mark.parametrize("compute", ["softlookup", "model"])
+@pytest.mark.parametrize("transform", ["grad", "vjp", "vmap"])
+def test_a_transform_of_torch_func_is_refused_by_one_sentence(llama, transform, compute):
+    def loss(rows):
+        return llama(inputs_embeds=rows).logits.sum()
+
+    rows = torch.ones(1, 5, llama.config.hidden_size)
+    calls = {
+        "grad": lambda: torch.func.grad(loss)(rows),
+        "vjp": lambda: torch.func.vjp(loss, rows),
+        "vmap": lambda: torch.func.vmap(loss)(rows[None]),
+    }
+    with sl.watch(llama, compute=compute) as seen:
+        with pytest.raises(OptionError, match=r"model: must not run inside a transform of torch.f"):
+            calls[transform]()
+        loss(rows)
+    assert seen.runs == 1
+
+
 def test_what_is_written_after_an_interrupt_is_seen(llama):
     inputs = inputs_for(llama)
     interrupt(llama, 3)

@@ -3,6 +3,8 @@
 import contextlib
 import os
 import signal
+import subprocess
+import sys
 import time
 
 import dask
@@ -20,11 +22,11 @@ def within(seconds, what):
         pytest.fail(f"{what} was not done with after {seconds} seconds")
 
     before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 20)  # again, where what is left behind waits
+    outside = signal.setitimer(signal.ITIMER_REAL, seconds, 20)  # again, where what is left waits
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_REAL, *outside)
         signal.signal(signal.SIGALRM, before)
 
 
@@ -42,6 +44,31 @@ def cluster(workers=2, config=None, **more):
         Client(made) as client,
     ):
         yield client
+
+
+@contextlib.contextmanager
+def processes_of_their_own(folder):
+    """Yield a client, a scheduler's process and a worker's, started as one does by hand."""
+    where = folder / "scheduler.json"
+    both = ["--scheduler-file", str(where), "--no-dashboard", "--dashboard-address", "127.0.0.1:0"]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with within(180, "a scheduler with a worker"), contextlib.ExitStack() as stack:
+        started = []
+        for what in (
+            ["scheduler", "--host", "127.0.0.1", "--port", "0"],
+            ["worker", "--no-nanny", "--nthreads", "1", "--death-timeout", "9"],
+        ):
+            process = subprocess.Popen(
+                [sys.executable, "-m", "dask", *what, *both],
+                env=env, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            )  # fmt: skip
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+            started.append(process)
+            wait_for(where.exists)
+        client = stack.enter_context(Client(scheduler_file=str(where), timeout=30))
+        client.wait_for_workers(1, timeout=30)
+        yield client, *started
 
 
 def drawn(block_info=None, seed=0, seconds=0.0):

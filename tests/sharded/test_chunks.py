@@ -345,10 +345,15 @@ def test_the_advice_for_arrays_at_two_places_is_a_call_that_they_have(
 def test_what_is_too_large_to_be_brought_is_refused_with_its_size():
     keys = da.zeros((2**24, 80), dtype=np.float32, chunks=(2**22, 80))
     look = sl.Lookup(da.zeros((4, 80), dtype=np.float32), keys, keys)
-    with pytest.raises(OptionError, match=r"key: must fit into 4 GiB .* 10\.0 GiB"):
+    with pytest.raises(OptionError, match=r"key: must fit into 4 GiB.* 10\.0 GiB"):
         look.in_numpy()
     with pytest.raises(OptionError, match=r"Take a part of the keys"):
         look.trace([0])
+    rows = da.zeros((2**21, 640), dtype=np.float32, chunks=(2**13, 640))
+    look = sl.Lookup(rows, rows[:4], rows[:4], mask=da.ones((2**21, 4), dtype=bool, chunks=2**16))
+    with pytest.raises(OptionError, match=r"query: must fit into 4 GiB.* 5\.0 GiB.*the queries"):
+        look.in_numpy()
+    assert look.trace([2**20]).scaled.shape == (1, 4)
 
 
 def spoilt(chunk, at=20):

@@ -6,15 +6,13 @@ import os
 import resource
 import signal
 import socket
-import subprocess
-import sys
 import time
 
 import dask
 import numpy as np
 import pytest
-from clusters import cluster, pids, random, wait_for, within
-from distributed import Client, KilledWorker
+from clusters import cluster, pids, processes_of_their_own, random, wait_for
+from distributed import KilledWorker
 
 import softlookup as sl
 from agreement import assert_same_bits
@@ -86,31 +84,6 @@ def test_a_worker_that_runs_out_of_memory_is_told_of_with_its_part():
         future = client.compute(look.attend())
         with pytest.raises(KilledWorker, match=r"'(greedy-key[\w-]*|softlookup-part-\w+)', 0, "):
             future.result(timeout=90)
-
-
-@contextlib.contextmanager
-def processes_of_their_own(folder):
-    """Yield a client, a scheduler's process and a worker's, started as one does by hand."""
-    where = folder / "scheduler.json"
-    both = ["--scheduler-file", str(where), "--no-dashboard", "--dashboard-address", "127.0.0.1:0"]
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    with within(180, "a scheduler with a worker"), contextlib.ExitStack() as stack:
-        started = []
-        for what in (
-            ["scheduler", "--host", "127.0.0.1", "--port", "0"],
-            ["worker", "--no-nanny", "--nthreads", "1", "--death-timeout", "9"],
-        ):
-            process = subprocess.Popen(
-                [sys.executable, "-m", "dask", *what, *both],
-                env=env, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            )  # fmt: skip
-            stack.callback(process.wait)
-            stack.callback(process.kill)
-            started.append(process)
-            wait_for(where.exists)
-        client = stack.enter_context(Client(scheduler_file=str(where), timeout=30))
-        client.wait_for_workers(1, timeout=30)
-        yield client, *started
 
 
 @pytest.mark.slow

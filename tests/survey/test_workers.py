@@ -1,7 +1,9 @@
 """Workers: processes of a real cluster, of which one is killed; what they refuse; what is said."""
 
+import asyncio
 import multiprocessing
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -21,6 +23,13 @@ from softlookup.surveys.work import Job, work
 
 pytestmark = pytest.mark.models
 distributed = pytest.importorskip("distributed", reason="models (make models installs it)")
+from sharded.clusters import processes_of_their_own, within  # noqa: E402 (which needs it)
+
+
+@pytest.fixture(autouse=True)
+def _in_time():
+    with within(300, "a survey"):
+        yield
 
 
 @pytest.fixture
@@ -131,7 +140,20 @@ def begin(model, texts, out, *more):
     )  # fmt: skip
 
 
-@pytest.mark.skipif(not hasattr(os, "killpg"), reason="no groups of processes on this system")
+def wait_for_rows(process, out):
+    """Wait until a survey has written something."""
+    until = time.monotonic() + 120
+    while not list(out.glob("done/part-*.json")) and process.poll() is None:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+groups = pytest.mark.skipif(
+    not hasattr(os, "killpg"), reason="no groups of processes on this system"
+)
+
+
+@groups
 @pytest.mark.parametrize(("tell", "code"), [
     (lambda pid: os.killpg(pid, signal.SIGINT), 130),
     (lambda pid: os.kill(pid, signal.SIGTERM), 143),
@@ -141,10 +163,7 @@ def test_an_end_is_one_sentence_and_the_next_run_goes_on(tiny_model, tmp_path, w
     file, out = tmp_path / "t.jsonl", tmp_path / "out"
     written(file, [{"text": "the bank of the river"}] * 2000)
     process = begin(tiny_model, file, out, "--lines", "2")
-    until = time.monotonic() + 120
-    while not list(out.glob("done/part-*.json")) and process.poll() is None:
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    wait_for_rows(process, out)
     tell(process.pid)
     said, err = process.communicate(timeout=60)
     assert (process.returncode, said) == (code, "")
@@ -159,6 +178,21 @@ def test_an_end_is_one_sentence_and_the_next_run_goes_on(tiny_model, tmp_path, w
     assert whole == 0 or line == f"goes on: {2 * whole:,} of 2,000 lines are there\n"
 
 
+@groups
+def test_an_end_that_nobody_hears_leaves_no_word_and_no_process(tiny_model, tmp_path, written):
+    file, out = tmp_path / "t.jsonl", tmp_path / "out"
+    written(file, [{"text": "the bank of the river"}] * 2000)
+    process = begin(tiny_model, file, out, "--lines", "2")
+    wait_for_rows(process, out)
+    process.kill()
+    assert process.communicate(timeout=60) == ("", "")
+    assert_gone(process.pid)
+    process = begin(tiny_model, file, out, "--lines", "2", "--workers", "0")
+    assert re.fullmatch(r"goes on: \S+ of 2,000 lines are there\n", process.stderr.readline())
+    process.kill()
+    process.communicate()
+
+
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no masks on this system")
 def test_a_worker_hears_no_ctrl_c_nor_does_the_next_one():
     with processes(1) as there, distributed.Client(there) as client:
@@ -170,6 +204,30 @@ def test_a_worker_hears_no_ctrl_c_nor_does_the_next_one():
             if not again:  # the last one ends with its cluster
                 os.kill(pid, signal.SIGKILL)
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+def test_a_script_that_each_worker_would_run_is_one_sentence(tiny_model, many, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import sys, softlookup as sl\nsl.survey(*sys.argv[1:], workers=2)\n")
+    words = [sys.executable, script, tiny_model, many, tmp_path / "out"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=200, check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        "softlookup.errors.BackendError: workers: must start; each of them ended as it began. In a "
+        'script, call it under if __name__ == "__main__":, since they import the script; or pass '
+        "workers=0."
+    )
+
+
+def test_an_end_that_dask_does_not_come_to_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr("softlookup.surveys.processes._LONGEST", 2)
+    before = set(multiprocessing.active_children())
+    with processes(1) as there, distributed.Client(there) as client:
+        client.wait_for_workers(1, timeout=60)
+        monkeypatch.setattr(there, "_close", lambda: asyncio.sleep(10**6))
+    monkeypatch.undo()
+    there.close(timeout=30)
+    assert set(multiprocessing.active_children()) <= before
 
 
 def test_workers_that_went_away_are_one_sentence(tiny_model, many, tmp_path, monkeypatch):
@@ -202,6 +260,21 @@ def test_a_scheduler_that_went_away_is_one_sentence(tiny_model, many, tmp_path):
     with pytest.raises(BackendError, match=r"scheduler: must stay until .*; it went away: "):
         sl.survey(tiny_model, many, tmp_path / "out", scheduler=there.scheduler_address, lines=1,
                   progress=progress)  # fmt: skip
+
+
+def test_a_scheduler_that_keeps_silent_is_one_sentence(tiny_model, many, tmp_path, monkeypatch):
+    """It is stopped, and its connections stay: nothing would ever come over them."""
+    with processes_of_their_own(tmp_path) as (client, scheduler, _):
+
+        def progress(done, of):
+            if done:
+                monkeypatch.setattr(cluster, "_PATIENCE", 2)
+                scheduler.send_signal(signal.SIGSTOP)
+
+        with pytest.raises(BackendError, match=r"scheduler: must stay .*; it went away: timed out"):
+            sl.survey(tiny_model, many, tmp_path / "out", scheduler=client.scheduler.address,
+                      lines=1, progress=progress)  # fmt: skip
+        scheduler.send_signal(signal.SIGCONT)
 
 
 def job(model, **other):
@@ -240,9 +313,12 @@ def test_what_became_of_a_part_is_one_sentence(error, argument, words):
     assert caught.value.argument == argument
 
 
-def test_what_a_worker_refuses_comes_back_as_it_is(tiny_model, many, tmp_path):
+def test_what_a_worker_refuses_comes_back_as_it_is(tiny_model, many, tmp_path, monkeypatch):
     with pytest.raises(sl.SoftlookupError, match="layers: must"):
         sl.survey(tiny_model, many, tmp_path / "out", workers=1, layers=[9])
+    monkeypatch.setattr(surveying, "versions", lambda: versions() | {"torch": "1.0"})
+    with pytest.raises(PackageError, match=r"torch: must be 1\.0 on every worker, .* has [2-9]"):
+        sl.survey(tiny_model, many, tmp_path / "out", workers=1)
 
 
 def test_importing_loads_neither_dask_nor_torch():

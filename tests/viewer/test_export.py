@@ -204,7 +204,7 @@ def test_one_batch_entry_keeps_all_that_shaped_it(batch):
 def test_a_batch_entry_brings_its_own_axis(tmp_path):
     data = data_of(tmp_path, CAPTURES["padded batch"](), batch=1)
     assert data["info"]["axes"] == [
-        {"tokens": list("uvwxyz"), "words": [0, 1, 1, 1, 2, 3], "padding": []}
+        {"tokens": list("uvwxyz"), "words": [0, 1, 1, 1, 2, 3], "padding": [], "prompt": None}
     ]
     assert data["info"]["about"]["part"] == "batch entry 1 of 2, counted from 0"
 

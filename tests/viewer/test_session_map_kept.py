@@ -14,7 +14,7 @@ from looked_into import KV_LEN, Q_LEN, capture_of, look_of
 from softlookup import Lookup
 from softlookup.errors import FileError
 from softlookup.shelf import find
-from softlookup.viewer import Session, item_of, kept, maps, summaries
+from softlookup.viewer import Session, item_of, kept, maps, profiles, summaries
 from softlookup.viewer.opened import Opened, place_of
 from softlookup.weightmap import WeightMap, bands
 
@@ -78,6 +78,57 @@ def test_a_saved_map_is_not_worked_out_again(file, slow, monkeypatch):
     monkeypatch.setattr(WeightMap, "step", None)
     told = ask(Session(find(file)), "map", work=1)
     assert told["done"] == told["of"]
+
+
+def profile_of(session):
+    """Return what is told of the profile without any work."""
+    told = ask(session, "profile")
+    return told, strip(session, axis="keys")[1], strip(session, axis="queries")[1]
+
+
+def test_what_keys_receive_is_saved_with_the_map(file, slow, monkeypatch):
+    first = Session(find(file))
+    finish(first)
+    finish(first, "profile")
+    monkeypatch.setattr(profiles.Profile, "work", None)
+    again = profile_of(Session(find(file)))
+    assert again[0]["done"] == again[0]["of"]
+    for one, other in zip(again, profile_of(first), strict=True):
+        np.testing.assert_equal(one, other)
+
+
+def test_what_keys_receive_of_other_queries_is_worked_out_anew(file, slow):
+    first = Session(find(file))
+    finish(first)
+    finish(first, "profile")
+    capture_of(look_of("causal"), padding=((0, 9),)).save(file)
+    session = Session(find(file))
+    assert ask(session, "map")["saved"], "the map is of the same weights"
+    assert ask(session, "profile")["done"] == 0
+    finish(session, "profile")
+    assert not np.array_equal(profile_of(session)[1], profile_of(first)[1])
+    np.testing.assert_array_equal(profile_of(Session(find(file)))[1], profile_of(session)[1])
+
+
+def test_a_map_that_knows_nothing_of_its_keys_learns_it(file, slow):
+    path = saved_beside(file, look_of("causal").head(0, 0).map())
+    session = Session(find(file))
+    assert ask(session, "profile")["done"] == 0
+    finish(session, "profile")
+    assert WeightMap.open(path, look_of("causal").head(0, 0)).received is not None
+
+
+def test_where_it_cannot_be_added_nothing_is_told(file, slow, monkeypatch):
+    saved_beside(file, look_of("causal").head(0, 0).map())
+
+    def full(self, path):
+        raise FileError("here", "cannot be written: No space left on device. Choose another place.")
+
+    monkeypatch.setattr(WeightMap, "save", full)
+    session = Session(find(file))
+    finish(session, "profile")
+    told = ask(session, "map")
+    assert (told["saved"] is None, told["trouble"]) == (False, None)
 
 
 def test_a_quick_map_is_not_saved(file):

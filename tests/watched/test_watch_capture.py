@@ -62,6 +62,16 @@ def test_it_gives_the_capture_back():
     assert_same(Capture(again.title, again.layers, again.about), again)
 
 
+def test_it_knows_where_the_prompt_ended():
+    axis = (Axis(tuple("abcde"), prompt=3),)
+    look = sl.Lookup(*np.ones((3, 2, 5, 4)), causal=True)
+    capture = Capture("written", (Layer(look, axis, axis),))
+    seen = watch_capture(capture)
+    assert seen[0].prompt == 3
+    assert seen.capture().layers[0].keys == axis
+    assert watch_capture(two_stacks())["decoder", 0].prompt is None
+
+
 def test_lookups_with_any_leading_axes_are_looked_over():
     rng = np.random.default_rng(2)
     for lead in ((), (3,), (2, 2, 3)):  # plain, heads alone, two leading axes and heads

@@ -57,6 +57,17 @@ def test_steps_are_joined_by_their_rule(options, cuts):
     assert mask is None or mask.array.shape[1:] == (1, 1, 13), "a mask over keys stays one"
 
 
+def test_a_capture_says_where_the_prompt_ends(tmp_path):
+    seen = feed(watched(), drawn(causal=True), STEPS, keep=True, ids=IDS)
+    assert seen.capture().layers[0].queries[0].prompt is None
+    seen.add_prompt(0, 7)
+    made = seen.capture()
+    made.save(tmp_path / "run.safetensors")
+    for capture in (made, sl.load(tmp_path / "run.safetensors")):
+        layer = capture.layers[0]
+        assert {axis.prompt for axis in (*layer.queries, *layer.keys)} == {7}
+
+
 def test_a_decoding_step_without_a_rule_is_under_the_rule_of_its_prompt():
     """Models mask nothing where one row sees all keys: no rule at all is causal there."""
     whole, seen = drawn(causal=True), watched()

@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from feeding import ASKED, drawn, feed, left_padding, watched
+from feeding import ASKED, drawn, feed, generated, left_padding, watched
 
 import softlookup as sl
 from captured import HOSTILE
@@ -66,10 +66,37 @@ def test_every_line_of_rows_is_the_fact_that_it_names(seen):
     assert len(set(lines)) == size
 
 
+def test_what_was_written_is_marked_in_tables_rows_and_rankings():
+    made = generated(drawn(causal=True))
+    assert not made.table()["written"].any()
+    made.add_prompt(0, 7)
+    feed(made, drawn(causal=True), run=1)
+    for of in ("rows", "keys"):
+        table = made.table(of)
+        assert table["written"].dtype == bool
+        np.testing.assert_array_equal(
+            table["written"], (table["run"] == 0) & (table["position"] >= 7)
+        )
+    assert (made[0].prompt, made.run(1)[0].prompt) == (7, None)
+    assert "13 rows (7 of the prompt), 13 keys" in repr(made)
+    assert "row 7 ' w7', produced ' w8', written" in repr(made[0].row(7))
+    assert "written" not in repr(made[0].row(6))
+    assert repr(made.rank_tokens()).endswith("written by the model from position 7 on")
+    assert "written" not in repr(made.run(1).rank_tokens())
+
+
+def test_keys_of_another_text_were_not_written():
+    made = feed(watched(), drawn(kv_len=9), part="cross", asked={"received": True})
+    made.add_prompt(0, 1)
+    assert made.layers[0].written.sum() == 12
+    assert not made.table("keys")["written"].any()
+
+
 def test_every_line_of_keys_is_what_it_received(seen):
     table = seen.table("keys")
     assert list(table) == [
-        "run", "part", "layer", "path", "batch", "head", "position", "token", "kv_head", "received"
+        "run", "part", "layer", "path", "batch", "head", "position", "token", "written", "kv_head",
+        "received",
     ]  # fmt: skip
     total = 0
     for run in (0, 1):

@@ -20,6 +20,26 @@ export function axesOf(capture, stage, batch) {
   return { queries: of(queries), keys: of(keys) };
 }
 
+/** Does a token only fill up the batch?  @param {AxisInfo["padding"]} padding @param {number} at */
+export const isPadding = (padding, at) => padding.some(([from, upTo]) => from <= at && at < upTo);
+
+/**
+ * What a token is beside its text, as a class and in words; "" for most.
+ * @param {Pick<AxisInfo, "padding" | "prompt">} axis
+ * @param {number} at
+ */
+export function kindOf({ padding, prompt = null }, at) {
+  if (isPadding(padding, at)) return "padding";
+  return prompt !== null && at >= prompt ? "written" : "";
+}
+
+/** What stands behind the name of a token.  @param {Pick<AxisInfo, "padding" | "prompt">} axis
+ * @param {number} at */
+export function noteOf(axis, at) {
+  const kind = kindOf(axis, at);
+  return kind && ` (${kind})`;
+}
+
 /**
  * @param {CaptureInfo} capture
  * @param {number} stage

@@ -197,19 +197,19 @@ export function axes(scene, view, which, layout) {
   const cell = cellOf(scene, view, layout);
   const [row, key] = scene.picked ?? [null, null];
   const [hoverRow, hoverKey] = scene.at ?? [null, null];
-  const filler = (/** @type {import("./types.js").AxisInfo} */ axis) =>
-    scene.words ? [] : axis.padding;
+  const marks = (/** @type {import("./types.js").AxisInfo} */ { padding, prompt }) =>
+    scene.words ? {} : { padding, prompt };
   const rows = rowAxis(grid, {
     cell,
     picked: row,
     hover: hoverRow,
-    padding: filler(scene.queries),
+    ...marks(scene.queries),
   });
   const keys = keyAxis(grid, {
     cell,
     picked: key === SINK ? null : key,
     hover: hoverKey,
-    padding: filler(scene.keys),
+    ...marks(scene.keys),
   });
   rows.setAttribute("data-glance", `rows ${which}`);
   keys.setAttribute("data-glance", `keys ${which}`);

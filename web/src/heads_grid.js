@@ -1,5 +1,5 @@
 // One opened head, or a mean: its grid decoded, its facts, the colours' range.
-import { axesOf } from "./capture_info.js";
+import { axesOf, isPadding } from "./capture_info.js";
 import { numbersIn } from "./frame.js";
 import { rangeOf } from "./heat_color.js";
 import { SINK } from "./heat_grid.js";
@@ -146,8 +146,7 @@ function decoded({ info, capture, stage, batch }, source, answer) {
  */
 function paddedRows(padding, { shape, rows, row_words: words }) {
   if (!padding.length) return null;
-  const filler = (/** @type {number} */ token) =>
-    padding.some(([start, stop]) => start <= token && token < stop);
+  const filler = (/** @type {number} */ token) => isPadding(padding, token);
   return Array.from({ length: shape[0] }, (_, r) => (words?.[r] ?? [rows[0] + r]).every(filler));
 }
 

@@ -1,5 +1,6 @@
 // The tokens along both axes of a grid: all of them where they fit, else every n-th, and always
 // the picked one and the one under the pointer.
+import { kindOf, noteOf } from "./capture_info.js";
 import { shortName } from "./chip.js";
 import { h } from "./dom.js";
 import { SINK, gridHeight, gridWidth, sinkLeft, sinkWidth } from "./heat_grid.js";
@@ -12,7 +13,8 @@ import { readable } from "./readable.js";
  * @property {number} cell
  * @property {number | null} [picked]  positions
  * @property {number | null} [hover]
- * @property {readonly (readonly [number, number])[]} [padding]  spans of positions: from, up to
+ * @property {[number, number][]} [padding]  spans of positions: from, up to
+ * @property {number | null} [prompt]  tokens from this position on were written by the model
  */
 
 /**
@@ -120,15 +122,16 @@ function axis(kind, name, length, cell, labels) {
  * @param {string} side
  * @param {AxisOptions} options
  */
-function labelsOf(tokens, at, act, side, { cell, picked, hover, padding = [] }) {
+function labelsOf(tokens, at, act, side, { cell, picked, hover, padding = [], prompt = null }) {
   const marks = marksOf(tokens, at, cell, [picked, hover]);
   const isPicked = (/** @type {Mark} */ mark) => mark.position === picked;
   const stop = marks.findIndex(isPicked); // Tab stops at one label; the grid has the arrow keys
   return marks.map((mark, i) => {
     const { index, position, text, numbered } = mark;
-    const filler = padding.some(([from, upTo]) => position >= from && position < upTo);
-    const kinds = [isPicked(mark) && "picked", position === hover && "hover", filler && "padding"];
-    const name = `${text}${numbered ? ` @${position}` : ""}${filler ? " (padding)" : ""}`;
+    const kind = kindOf({ padding, prompt }, position);
+    const kinds = [isPicked(mark) && "picked", position === hover && "hover", kind];
+    const note = noteOf({ padding, prompt }, position);
+    const name = `${text}${numbered ? ` @${position}` : ""}${note}`;
     return h(
       "button",
       {
@@ -139,7 +142,7 @@ function labelsOf(tokens, at, act, side, { cell, picked, hover, padding = [] }) 
         "data-key": `${act}:${position}`,
         "aria-pressed": String(isPicked(mark)),
         "aria-label": `${side} ${name}`,
-        title: `${readable(tokens[index])}${filler ? " (padding)" : ""}`,
+        title: `${readable(tokens[index])}${note}`,
         tabindex: i === Math.max(0, stop) ? 0 : -1,
         vars: { "--at": `${index * cell}px` },
       },

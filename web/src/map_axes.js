@@ -1,5 +1,6 @@
 // What stands along the map's axes: the tokens where there is room for them, else positions; and
 // the profiles on the other sides.
+import { kindOf } from "./capture_info.js";
 import { shortName } from "./chip.js";
 import { edgesOf, within } from "./map_camera.js";
 import { barShare, stripScale } from "./heat_strips.js";
@@ -24,6 +25,8 @@ const TEXT = 11; // pixels of a letter's height
 const SMALL = 9.5; // and of a position's beside a text
 const APART = 6; // between the two
 const GAP = 5;
+const EDGE = 16; // pixels of the tick where the prompt ends
+const PALE = 0.7; // of a label's colour where the token is padding
 const LEAST = 0.02; // of the bars of a log scale that may be too short to be seen
 
 /** @param {Camera} camera @param {Box} box @param {import("./map_camera.js").Size} size
@@ -77,13 +80,13 @@ export const positionWords = (at) => at.toLocaleString("en");
  * @param {CanvasRenderingContext2D} pen
  * @param {Axis} axis
  * @param {object} how
- * @param {readonly string[]} how.tokens
+ * @param {import("./types.js").AxisInfo} how.info  what padding says is written pale and slanted
  * @param {number} how.across  CSS pixels
  * @param {(number | null)[]} how.picked  tokens that stand out
  * @param {Colors} how.colors
  * @param {number} how.ratio
  */
-export function drawLabels(pen, axis, { tokens, across, picked, colors, ratio }) {
+export function drawLabels(pen, axis, { info, across, picked, colors, ratio }) {
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.font = `${TEXT}px system-ui, sans-serif`;
   pen.textBaseline = "middle";
@@ -98,11 +101,32 @@ export function drawLabels(pen, axis, { tokens, across, picked, colors, ratio })
     if (middle < 0 || middle > axis.length) continue;
     const strong = marked.includes(at);
     pen.fillStyle = strong ? colors.ink : colors.soft;
-    pen.font = `${strong ? 650 : 400} ${TEXT}px system-ui, sans-serif`;
-    if (worded) writeToken(pen, axis, middle, shortName(tokens[at]), positionWords(at), across);
+    const filler = kindOf(info, at) === "padding";
+    pen.globalAlpha = filler ? PALE : 1;
+    pen.font = `${filler ? "italic " : ""}${strong ? 650 : 400} ${TEXT}px system-ui, sans-serif`;
+    const text = shortName(info.tokens[at]);
+    if (worded) writeToken(pen, axis, middle, text, positionWords(at), across);
     else writePosition(pen, axis, middle, positionWords(at), across);
   }
+  pen.globalAlpha = 1;
+  if (info.prompt) drawEdge(pen, axis, info.prompt, across, colors);
   pen.setTransform(1, 0, 0, 1, 0, 0);
+}
+
+/**
+ * A long tick where the prompt ends, and what a model wrote begins.
+ * @param {CanvasRenderingContext2D} pen
+ * @param {Axis} axis
+ * @param {number} prompt
+ * @param {number} across
+ * @param {Colors} colors
+ */
+function drawEdge(pen, { vertical, from, per, length }, prompt, across, colors) {
+  const edge = Math.round((prompt - from) / per);
+  if (edge <= 0 || edge >= length) return;
+  pen.fillStyle = colors.ink;
+  if (vertical) pen.fillRect(across - EDGE, edge - 1, EDGE, 2);
+  else pen.fillRect(edge - 1, across - EDGE, 2, EDGE);
 }
 
 /** Pixels that a strong label keeps free around it.  @param {Axis} axis */

@@ -2,6 +2,7 @@
 // and every tile is stretched over its weights, a coarser one until the finer is there.
 import { edgesOf, tilesIn } from "./map_camera.js";
 import { h } from "./dom.js";
+import { FADED } from "./heat_grid.js";
 
 /** @typedef {import("./map_camera.js").Camera} Camera */
 /** @typedef {import("./map_camera.js").Box} Box */
@@ -118,6 +119,22 @@ function drawPiece(pen, sheet, at, up, side, tileAt, sprite) {
     Math.max(1, x1 - x0),
     Math.max(1, y1 - y0),
   );
+}
+
+/**
+ * Rows of padding, paled.
+ * @param {CanvasRenderingContext2D} pen
+ * @param {Pick<Sheet, "x" | "y">} sheet
+ * @param {[number, number][]} padding  spans of queries
+ * @param {Size} size
+ * @param {Colors} colors
+ */
+export function palePadding(pen, { x, y }, padding, size, colors) {
+  pen.fillStyle = colors.paper;
+  pen.globalAlpha = FADED;
+  for (const [from, upTo] of padding)
+    pen.fillRect(x(0), y(from), x(size.keys) - x(0), y(upTo) - y(from));
+  pen.globalAlpha = 1;
 }
 
 /**

@@ -1,4 +1,5 @@
 // Lists beside the map: what the picked query reads, what reads the picked key, kept places.
+import { kindOf, noteOf } from "./capture_info.js";
 import { shortName } from "./chip.js";
 import { colorClass } from "./color.js";
 import { h } from "./dom.js";
@@ -28,9 +29,9 @@ export function listsPart(scene) {
     "div",
     { class: "map-lists", "data-key": "lists" },
     state.picked &&
-      linksList(scene, "from", `Query ${placed(queries.tokens, state.row)} reads`, scene.from),
+      linksList(scene, "from", `Query ${placed(queries, state.row)} reads`, scene.from),
     state.key !== null &&
-      linksList(scene, "by", `Key ${placed(keys.tokens, state.key)} is read by`, scene.by),
+      linksList(scene, "by", `Key ${placed(keys, state.key)} is read by`, scene.by),
   );
 }
 
@@ -65,7 +66,7 @@ function waiting(scene, which) {
 
 /** @param {MapScene} scene @param {"from" | "by"} which @param {string} id @param {Link[]} links */
 function table(scene, which, id, links) {
-  const tokens = which === "from" ? scene.keys.tokens : scene.queries.tokens;
+  const axis = which === "from" ? scene.keys : scene.queries;
   const name = which === "from" ? "key" : "query";
   const write = alike(links.map(({ weight }) => weight));
   const line = (/** @type {Link} */ link, /** @type {number} */ i) => {
@@ -74,7 +75,7 @@ function table(scene, which, id, links) {
     return h(
       "tr",
       { "data-key": String(at) },
-      h("th", { scope: "row" }, token(tokens, at, i === 0, `${link.query}:${link.key}`)),
+      h("th", { scope: "row" }, token(axis, at, i === 0, `${link.query}:${link.key}`)),
       h("td", { class: "so-far" }, positionWords(at)),
       h(
         "td",
@@ -100,22 +101,24 @@ function table(scene, which, id, links) {
 }
 
 /**
- * @param {readonly string[]} tokens
+ * @param {import("./types.js").AxisInfo} axis
  * @param {number} at
  * @param {boolean} first  Tab reaches the first line; arrows lead to the others
  * @param {string} pair
  */
-function token(tokens, at, first, pair) {
+function token(axis, at, first, pair) {
+  const { tokens } = axis;
+  const note = noteOf(axis, at);
   return h(
     "button",
     {
       type: "button",
-      class: `chip ${colorClass(at)} later`,
+      class: `chip ${colorClass(at)} later ${kindOf(axis, at)}`,
       "data-act": "map-link",
       "data-arg": pair,
       tabindex: first ? 0 : -1,
-      title: readable(tokens[at]),
-      "aria-label": `go to ${shortName(tokens[at])} at ${at}`,
+      title: `${readable(tokens[at])}${note}`,
+      "aria-label": `go to ${shortName(tokens[at])} at ${at}${note}`,
     },
     h("bdi", {}, shortName(tokens[at])),
   );
@@ -161,7 +164,8 @@ function tourLine({ state, queries, keys }, i, number) {
   if (!tour) return null;
   const { query, key, weight } = tour.links[i];
   const here = i === tour.at; // the map is there
-  const texts = [queries.tokens[query], keys.tokens[key]].map(shortName);
+  const from = noteOf(queries, query);
+  const upTo = noteOf(keys, key);
   const go = h(
     "button",
     {
@@ -173,7 +177,14 @@ function tourLine({ state, queries, keys }, i, number) {
       tabindex: here ? 0 : -1,
     },
     h("span", {}, `${positionWords(query)} → ${positionWords(key)} `),
-    h("small", {}, h("bdi", {}, texts[0]), " → ", h("bdi", {}, texts[1])),
+    h(
+      "small",
+      {},
+      h("bdi", {}, shortName(queries.tokens[query])),
+      `${from} → `,
+      h("bdi", {}, shortName(keys.tokens[key])),
+      upTo,
+    ),
   );
   return h(
     "tr",
@@ -189,7 +200,7 @@ export function marksPart({ state, queries, keys, size }) {
   if (!marks.length) return null;
   const line = (/** @type {import("./types.js").Bookmark} */ mark, /** @type {number} */ i) => {
     if (mark.query >= size.rows || mark.key >= size.keys) return null;
-    const words = `${placed(queries.tokens, mark.query)} → ${placed(keys.tokens, mark.key)}`;
+    const words = `${placed(queries, mark.query)} → ${placed(keys, mark.key)}`;
     return h(
       "li",
       { "data-key": `${mark.query}:${mark.key}:${mark.z}:${mark.lock}` },

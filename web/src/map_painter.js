@@ -5,7 +5,7 @@ import { sized } from "./heat_grid.js";
 import { axisOf, drawLabels, drawProfile } from "./map_axes.js";
 import { edgesOf } from "./map_camera.js";
 import { percentiles, tally } from "./map_codes.js";
-import { drawLines, drawMap, sheetOf, unknownFill } from "./map_draw.js";
+import { drawLines, drawMap, palePadding, sheetOf, unknownFill } from "./map_draw.js";
 import { isDrawable, miniLevel, namedPair } from "./map_scene.js";
 import { createSprites } from "./map_sprites.js";
 
@@ -89,23 +89,26 @@ function colored({ scene, sprites, colors }) {
 
 /** @param {Studio} studio @returns {Work} */
 function cellsWork(studio) {
-  const { scene, desk, sprites, unknown, ratio } = studio;
+  const { scene, desk, sprites, unknown, colors, ratio } = studio;
   const { camera, layout, level, info, place, size, state } = scene;
   const { box } = layout;
   const pixels = colored(studio);
+  const sheet = sheetOf(camera, box, ratio);
   const { pool } = state.map;
   return {
     picture: [...viewOf(camera), level, desk.atlas.version, pixels, pool, ...Object.values(place)],
     box,
-    paint: (pen) =>
+    paint: (pen) => {
       drawMap(pen, {
-        ...{ camera, box, size, sheet: sheetOf(camera, box, ratio) },
+        ...{ camera, box, size, sheet },
         ...{ level: isDrawable(scene) ? level : null, top: info?.top ?? 0 },
         tile: info?.tile ?? 1,
         tileAt: (at) => (info ? desk.atlas.tile(place, at) : undefined),
         sprite: (tile) => sprites.sprite(tile, pool),
         unknown,
-      }),
+      });
+      palePadding(pen, sheet, scene.queries.padding, size, colors);
+    },
   };
 }
 
@@ -136,13 +139,13 @@ function labelsWork({ scene, colors, ratio }, vertical) {
   const { box, names, above } = layout;
   const axis = axisOf(camera, box, size, vertical);
   const across = vertical ? names : above;
-  const { tokens } = vertical ? scene.queries : scene.keys;
+  const info = vertical ? scene.queries : scene.keys;
   const chosen = vertical ? (state.picked ? state.row : null) : state.key;
   const picked = [chosen, named ? named[vertical ? 0 : 1] : null];
   return {
-    picture: [axis.from, axis.per, tokens, ...picked],
+    picture: [axis.from, axis.per, info, ...picked],
     box: vertical ? { width: across, height: box.height } : { width: box.width, height: across },
-    paint: (pen) => drawLabels(pen, axis, { tokens, across, picked, colors, ratio }),
+    paint: (pen) => drawLabels(pen, axis, { info, across, picked, colors, ratio }),
   };
 }
 
@@ -191,6 +194,11 @@ function miniWork({ scene, desk, minis, unknown, colors, ratio }) {
         const [wide, high] = [(tile.columns * p) / size.keys, (tile.rows * p) / size.rows];
         pen.drawImage(minis.sprite(tile, pool), 0, 0, wide * width, high * height);
       }
+      const sheet = {
+        x: (/** @type {number} */ key) => (key / size.keys) * width,
+        y: (/** @type {number} */ query) => (query / size.rows) * height,
+      };
+      palePadding(pen, sheet, scene.queries.padding, size, colors);
       drawView(pen, scene, colors, ratio);
     },
   };

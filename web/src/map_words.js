@@ -1,4 +1,5 @@
 // What the map view says in words: the cell that is read out, how far the map is, what is in view.
+import { noteOf } from "./capture_info.js";
 import { shortName } from "./chip.js";
 import { headName } from "./heads_words.js";
 import { positionWords } from "./map_axes.js";
@@ -12,10 +13,11 @@ import { exact, exactAs, fine, rounded, small } from "./numbers.js";
 
 /**
  * A token by its position and its text, isolated so that its script reorders nothing around it.
- * @param {readonly string[]} tokens
+ * @param {import("./types.js").AxisInfo} axis
  * @param {number} at
  */
-export const placed = (tokens, at) => `${positionWords(at)} \u2068“${shortName(tokens[at])}”\u2069`;
+export const placed = (axis, at) =>
+  `${positionWords(at)} \u2068“${shortName(axis.tokens[at])}”\u2069${noteOf(axis, at)}`;
 
 /** @param {readonly [number, number]} span */
 export const spanWords = ([from, upTo]) =>
@@ -23,7 +25,7 @@ export const spanWords = ([from, upTo]) =>
 
 /** @param {MapScene} scene @param {number} query @param {number} key */
 const pairName = ({ queries, keys }, query, key) =>
-  `query ${placed(queries.tokens, query)} reads key ${placed(keys.tokens, key)}`;
+  `query ${placed(queries, query)} reads key ${placed(keys, key)}`;
 
 /**
  * The pair that is locked, or the cell under the pointer.

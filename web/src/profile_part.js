@@ -1,4 +1,5 @@
 // Beside the map: the keys that receive most, the queries that spread their weight least and most.
+import { kindOf, noteOf } from "./capture_info.js";
 import { shortName } from "./chip.js";
 import { colorClass } from "./color.js";
 import { h } from "./dom.js";
@@ -8,6 +9,7 @@ import { readable } from "./readable.js";
 import { timeWords } from "./table_part.js";
 
 /** @typedef {import("./map_builder.js").ProfileAnswer} ProfileAnswer */
+/** @typedef {import("./types.js").AxisInfo} AxisInfo */
 /** @typedef {Pick<import("./map_scene.js").MapScene, "profile" | "queries" | "keys" | "info">} Scene */
 /** @typedef {{at: number, number: number, share: number}} Line  `share`: what the list is ordered by */
 
@@ -95,24 +97,24 @@ function waitingWords({ info, profile }) {
 /** @param {Scene} scene @param {List} list @param {ProfileAnswer} profile @param {boolean} open */
 function extremes({ queries, keys }, list, profile, open) {
   const lines = list.lines(profile) ?? [];
-  const { tokens } = list.axis === "key" ? keys : queries;
+  const info = list.axis === "key" ? keys : queries;
   const most = Math.max(...lines.map(({ share }) => share));
   return h(
     "details",
     { "data-key": list.id, open },
     h("summary", {}, list.title),
     h("p", { class: "quiet means" }, list.means),
-    lines.length ? table(list, lines, tokens, most) : h("p", { class: "quiet" }, "there are none"),
+    lines.length ? table(list, lines, info, most) : h("p", { class: "quiet" }, "there are none"),
   );
 }
 
 /**
  * @param {List} list
  * @param {Line[]} lines
- * @param {readonly string[]} tokens
+ * @param {AxisInfo} info
  * @param {number} most  what a bar as long as its cell stands for
  */
-function table({ axis, unit, title, act }, lines, tokens, most) {
+function table({ axis, unit, title, act }, lines, info, most) {
   const heads = ["token", axis, unit].map((word) => h("th", { scope: "col" }, word));
   const write = alike(lines.map(({ number }) => number));
   return h(
@@ -126,7 +128,7 @@ function table({ axis, unit, title, act }, lines, tokens, most) {
         h(
           "tr",
           { "data-key": String(at) },
-          h("th", { scope: "row" }, pick(act, axis, tokens, at, i === 0)),
+          h("th", { scope: "row" }, pick(act, axis, info, at, i === 0)),
           h("td", { class: "so-far" }, positionWords(at)),
           h(
             "td",
@@ -146,21 +148,23 @@ function table({ axis, unit, title, act }, lines, tokens, most) {
 /**
  * @param {string} act
  * @param {string} axis
- * @param {readonly string[]} tokens
+ * @param {AxisInfo} info
  * @param {number} at
  * @param {boolean} first  Tab reaches the first line; arrows lead to the others
  */
-function pick(act, axis, tokens, at, first) {
+function pick(act, axis, info, at, first) {
+  const { tokens } = info;
+  const note = noteOf(info, at);
   return h(
     "button",
     {
       type: "button",
-      class: `chip ${colorClass(at)} later`,
+      class: `chip ${colorClass(at)} later ${kindOf(info, at)}`,
       "data-act": act,
       "data-arg": at,
       tabindex: first ? 0 : -1,
-      title: readable(tokens[at]),
-      "aria-label": `pick ${axis} ${at}, ${shortName(tokens[at])}`,
+      title: `${readable(tokens[at])}${note}`,
+      "aria-label": `pick ${axis} ${at}, ${shortName(tokens[at])}${note}`,
     },
     h("bdi", {}, shortName(tokens[at])),
   );

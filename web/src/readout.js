@@ -8,6 +8,7 @@ import { columnsOf, lastScore, lostIn } from "./steps.js";
 /** @typedef {{formula: string, exactly: string}} Line */
 
 const MOST = 6; // terms of a sum that are written out
+const ROUNDING = 1e-9; // as far from 1 weights may sum to by that alone
 
 /** @param {readonly string[]} terms */
 function added(terms) {
@@ -161,7 +162,10 @@ function sumLine(record, id, reading) {
   if (lostIn(record, reading) && (id === "weight" || id === "reads")) return LOST;
   if (id === "weight") {
     const parts = [...seen.map((i) => rounded(record.weights[i])), ...extra(rest?.weight ?? 0)];
-    return line(`${added(parts)} = ${rounded(record.weights_sum)}`, exact(record.weights_sum));
+    const sum = record.weights_sum;
+    const text = `${added(parts)} = ${rounded(sum)}`;
+    if (record.sink || sum === 1 || !(Math.abs(sum - 1) < ROUNDING)) return line(text, exact(sum));
+    return { formula: text, exactly: `in float64 ${exact(sum)}; without rounding exactly 1` };
   }
   if (id !== "reads" || !record.out) return { formula: "", exactly: "this step adds nothing up" };
   const parts = seen.map(

@@ -1,5 +1,6 @@
 // The rows of one head in an exported file, read one after the other, and what each comes to.
 import { readRow } from "./arithmetic.js";
+import { isPadding } from "./capture_info.js";
 import { pacer } from "./static_rectangles.js";
 
 /** @typedef {import("./static_data.js").FileData} FileData */
@@ -89,7 +90,7 @@ export function axisAt({ info }, { layer, batch }, side) {
  */
 export function realTokens({ info }, axis) {
   const { tokens, padding } = info.axes[axis];
-  return tokens.map((_, at) => !padding.some(([start, stop]) => start <= at && at < stop));
+  return tokens.map((_, at) => !isPadding(padding, at));
 }
 
 /**

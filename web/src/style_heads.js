@@ -18,7 +18,7 @@ main.heads-beside { grid-template-columns: 516px minmax(0, 1fr); grid-template-r
 .about:has([open]) { flex-wrap: wrap; } .about:has([open]) > p { white-space: normal; overflow-wrap: anywhere; } .about summary { font-size: 13px; } .about details { font-size: 13px; }
 .about dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 2px 14px; padding: 6px 0; overflow-wrap: anywhere; }
 .about dt { color: var(--soft); }
-.pieces { display: flex; flex-wrap: wrap; gap: 3px; direction: ltr; }
+.pieces { display: flex; flex-wrap: wrap; gap: 3px; direction: ltr; } .pieces > .quiet { padding: 2px 5px; font-size: 14px; }
 .piece { padding: 1px 6px; border-radius: 5px; background: var(--panel); border: 1px solid var(--line); font-size: 14px; white-space: pre; max-width: 100%; overflow: hidden; }
 .piece:hover { border-color: var(--edge); }
 .piece.picked { background: var(--ink); color: var(--paper); border-color: var(--ink); font-weight: 600; }

@@ -1,6 +1,7 @@
 // What op `survey` tells, and which of it stands in the table: heads, measures, an order.
 import { numbersIn } from "./frame.js";
 import { field } from "./picture_table.js";
+import { BY_HEAD } from "./table_scene.js";
 
 /**
  * @typedef {object} SurveyJson  op `survey`
@@ -38,8 +39,6 @@ import { field } from "./picture_table.js";
  * @property {string} notice
  */
 
-/** The order of the model. */
-export const BY_HEAD = "head";
 export const MOST_ROWS = 400; // at once
 export const POINTS = /** @type {const} */ ({
   median: "median",

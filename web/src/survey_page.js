@@ -3,7 +3,6 @@ import { patch } from "./dom.js";
 import { ARROWS, jump } from "./keys.js";
 import { download, fileName } from "./picture_table.js";
 import {
-  BY_HEAD,
   firstSurvey,
   MOST_ROWS,
   orderOf,
@@ -13,6 +12,7 @@ import {
   surveyOf,
 } from "./survey_data.js";
 import { surveyView } from "./survey_part.js";
+import { BY_HEAD } from "./table_scene.js";
 
 /** @typedef {import("./survey_data.js").Survey} Survey */
 /** @typedef {import("./survey_data.js").SurveyState} SurveyState */

@@ -1,9 +1,9 @@
 // The heads of a survey as a table: a number, and its distribution over the texts.
 import { h } from "./dom.js";
+import { headingOf } from "./heading.js";
 import { rounded } from "./numbers.js";
 import { readable } from "./readable.js";
 import {
-  BY_HEAD,
   layerName,
   layerOf,
   MOST_ROWS,
@@ -14,6 +14,7 @@ import {
   wordsOf,
 } from "./survey_data.js";
 import { count, large, spread } from "./survey_spread.js";
+import { BY_HEAD } from "./table_scene.js";
 
 /** @typedef {import("./survey_data.js").Survey} Survey */
 /** @typedef {import("./survey_data.js").SurveyState} SurveyState */
@@ -205,39 +206,12 @@ const scale = (end) =>
   h("span", { class: "scale" }, end > 0 && [h("span", {}, "0"), h("span", {}, rounded(end))]);
 
 /**
- * A heading, which sorts.
  * @param {{id: string, word: string, unit: string, means: string, texts: string, end: number}} column
  * @param {SurveyState} state
  */
-function heading({ id, word, unit, means, texts, end }, { by, down }) {
-  const way = by !== id ? "" : down ? " ▼" : " ▲";
-  return h(
-    "th",
-    {
-      scope: "col",
-      "data-key": id,
-      class: id === BY_HEAD ? "name" : "",
-      "aria-sort": by === id ? (down ? "descending" : "ascending") : null,
-    },
-    h(
-      "button",
-      { type: "button", "data-act": "sort", "data-arg": id, title: means },
-      h(
-        "span",
-        {},
-        word,
-        " ",
-        h(
-          "span",
-          { class: "whole" },
-          unit && h("small", {}, unit),
-          h("i", { class: "way", "aria-hidden": "true" }, way),
-        ),
-        texts && h("small", { class: "which" }, texts),
-      ),
-    ),
-    scale(end),
-  );
+function heading(column, state) {
+  const beside = column.texts && h("small", { class: "which" }, column.texts);
+  return headingOf(column, state, column.word, { beside, below: scale(column.end) });
 }
 
 /** @param {Survey} survey @param {SurveyState} state @param {number} at @param {number} stop */

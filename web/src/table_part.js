@@ -1,5 +1,6 @@
 // All heads at a glance: a table to sort, one row a head, that fills while heads are worked out.
 import { h } from "./dom.js";
+import { headingOf } from "./heading.js";
 import { rounded } from "./numbers.js";
 import { readable } from "./readable.js";
 import { BY_HEAD } from "./table_scene.js";
@@ -149,37 +150,13 @@ function headRow({ columns, state, kinds }) {
 }
 
 /**
- * A heading, which sorts.
  * @param {Pick<Column, "id" | "word" | "unit" | "means">} column
  * @param {import("./types.js").TableState} table
  */
-function heading({ id, word, unit, means }, { by, down }) {
-  const way = by !== id ? "" : down ? " ▼" : " ▲";
-  return h(
-    "th",
-    {
-      scope: "col",
-      "data-key": id,
-      class: id === BY_HEAD ? "name" : "",
-      "aria-sort": by === id ? (down ? "descending" : "ascending") : null,
-    },
-    h(
-      "button",
-      { type: "button", "data-act": "sort", "data-arg": id, title: means },
-      h(
-        "span",
-        {},
-        h("span", { class: id.startsWith("reads ") ? "whole" : "" }, swatch(id), word),
-        " ",
-        h(
-          "span",
-          { class: "whole" },
-          unit && h("small", {}, unit),
-          h("i", { class: "way", "aria-hidden": "true" }, way),
-        ),
-      ),
-    ),
-  );
+function heading(column, table) {
+  const { id, word } = column;
+  const named = h("span", { class: id.startsWith("reads ") ? "whole" : "" }, swatch(id), word);
+  return headingOf(column, table, named);
 }
 
 /** The colour of a kind, at its column.  @param {string} id */

@@ -1,4 +1,5 @@
 // The overview: one thumbnail a head, layers as rows; and the text, whose tokens can be asked.
+import { kindOf, noteOf } from "./capture_info.js";
 import { shortName, tokenName } from "./chip.js";
 import { h } from "./dom.js";
 import { MEANINGS } from "./help.js";
@@ -199,15 +200,14 @@ function caption(scene, at) {
  * @param {number} stop  the one that Tab reaches
  */
 function piece({ state, queries }, position, stop) {
-  const { tokens, padding } = queries;
-  const filler = padding.some(([from, upTo]) => position >= from && position < upTo);
+  const { tokens } = queries;
   const on = state.picked && position === state.row;
-  const note = filler ? " (padding)" : "";
+  const note = noteOf(queries, position);
   return h(
     "button",
     {
       type: "button",
-      class: ["piece", on && "picked", filler && "padding"].filter(Boolean).join(" "),
+      class: ["piece", on && "picked", kindOf(queries, position)].filter(Boolean).join(" "),
       "data-act": "ask",
       "data-arg": position,
       "aria-pressed": String(on),
@@ -236,7 +236,10 @@ export function textPart(scene) {
       "div",
       { class: "pieces", role: "group", "aria-labelledby": "text-title" },
       start > 0 && h("span", { class: "quiet" }, "…"),
-      shown.map((position) => piece(scene, position, stop)),
+      shown.flatMap((position) => [
+        position === queries.prompt && h("span", { class: "quiet" }, "written:"),
+        piece(scene, position, stop),
+      ]),
       start + TEXT < length && h("span", { class: "quiet" }, "…"),
     ),
   );

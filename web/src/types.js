@@ -20,6 +20,7 @@
  * @property {string[]} tokens
  * @property {number[] | null} words  the word of each token; -1: of none
  * @property {[number, number][]} padding  spans of tokens that only fill up the batch
+ * @property {number | null} [prompt]  how many of the tokens a model was given that wrote the others
  *
  * @typedef {object} LayerInfo  one recorded lookup
  * @property {string} label

@@ -232,6 +232,11 @@ test("the axes are buttons with names", () => {
     ["heat-label hover padding", "heat-label", "heat-label picked", "heat-label sink"],
   );
   assert.equal(labels[0].attributes["aria-label"], "key a @7 (padding)");
+  const written = keyAxis(grid, { cell: 20, padding: [[7, 8]], prompt: 8 }).children;
+  assert.deepEqual(
+    written.slice(0, 2).map((label) => label.attributes.class),
+    ["heat-label padding", "heat-label written"],
+  );
   assert.equal(labels[1].attributes.title, "x".repeat(40));
   assert.deepEqual(
     labels.slice(0, 3).map(({ attributes: a }) => [a["data-act"], a["data-arg"], a.tabindex]),

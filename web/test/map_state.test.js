@@ -113,8 +113,8 @@ const scene = {
   camera: { x: 17.5, y: 1999.5, z: 0 },
   level: 0,
   layout: { box: { width: 300, height: 300 } },
-  queries: { tokens: tokens(2000) },
-  keys: { tokens: tokens(2000) },
+  queries: { tokens: tokens(2000), words: null, padding: [[5, 6]] },
+  keys: { tokens: tokens(2000), words: null, padding: [] },
 };
 const withMap = (changes) => ({ ...scene, state: { ...state, map: { ...map, ...changes } } });
 
@@ -214,8 +214,10 @@ test("what is read out: a pair, a cell, what is hidden, what is refused", () => 
     );
   const pair = { weight: 0.5, visible: true, score: 1, lse: 2, by: "float64" };
   const one = { ...cell, level: 0, rows: [5, 6], keys: [1, 2] };
-  assert.equal(say({ pair }, { cell: one }), "query 5 “t5” reads key 1 “t1”: weight 0.500");
+  assert.equal(say({ pair }, { cell: one }), "query 5 “t5” (padding) reads key 1 “t1”: weight 0.500");
   assert.match(say({ pair: { ...pair, visible: false } }, { cell: one }), /: hidden$/);
+  const prompted = { queries: { ...scene.queries, padding: [], prompt: 5 } };
+  assert.match(say({ pair }, { cell: one, ...prompted }), /^query 5 “t5” \(written\) reads key 1 “/);
   const block = { max: 0.25, query: 6, key: 2, share: 0.1, visible: 9, by: "cpu" };
   assert.equal(say({ cell: block }), "strongest here: query 6 “t6” reads key 2 “t2”: weight 0.250");
   assert.equal(say({ cell: { ...block, visible: 0 } }), "queries 4 … 7, keys 0 … 3: hidden");

@@ -113,6 +113,20 @@ test("every cell has its arithmetic and every light is a cell", () => {
   }
 });
 
+test("weights that sum to 1 but for the rounding of float64 say so", () => {
+  const said = (/** @type {object} */ more, column = 3) =>
+    readout({ ...plain, ...more }, { step: "weight", column }, options).exactly;
+  assert.equal(said({ weights_sum: 1 }), "exactly 1");
+  assert.equal(
+    said({ weights_sum: 1 - 2 ** -53 }),
+    "in float64 0.9999999999999999; without rounding exactly 1",
+  );
+  assert.equal(said({ weights_sum: NaN }), "exactly NaN");
+  assert.equal(said({ weights_sum: 0 }), "exactly 0", "a row that sees no key");
+  const sink = { logit: -40, exp: 1e-17, shifted_exp: 1e-17, weight: 1e-17 };
+  assert.equal(said({ weights_sum: 1 - 2 ** -53, sink }, 4), "exactly 0.9999999999999999");
+});
+
 test("the arithmetic under the cursor", () => {
   const line = (step, column, how = options) => readout(plain, { step, column }, how);
   assert.equal(line("score", 0).formula, "1·1 + 0·0 = 1");

@@ -91,7 +91,7 @@ def ended(
         _run(call)
     with np.errstate(all="ignore"):  # NaN is an answer
         groups, distance = (
-            None if sums is None else np.where(factor[..., None] == 0, 0, sums * factor[..., None])
+            None if sums is None else sums * factor[..., None]
             for sums in (_shares(some, shift, name) for name in ("groups", "distance"))
         )
     found = found._replace(groups=groups, distance=distance)
@@ -150,15 +150,15 @@ def _known(problem: Problem, normaliser: Normaliser) -> dict[str, Any]:
 def _room(
     rows: tuple[int, ...], value_dim: int, dtype: np.dtype[Any], facts: Facts
 ) -> dict[str, Any]:
-    """Return the arrays of unfinished rows, by their names in a call."""
+    """Return the arrays of unfinished rows, by their names in a call, which fills them."""
     return {
-        "part_max": np.full(rows, -np.inf, dtype),
-        "part_sum": np.zeros(rows, dtype),
-        "part_heat": np.zeros(rows, dtype) if facts.entropy else None,
-        "part_acc": np.zeros((*rows, value_dim), dtype),
-        "part_seen": np.zeros(rows, np.uint8),
-        "part_scores": np.full((*rows, facts.top), -np.inf, dtype) if facts.top else None,
-        "part_keys": np.full((*rows, facts.top), -1, np.int64) if facts.top else None,
+        "part_max": np.empty(rows, dtype),
+        "part_sum": np.empty(rows, dtype),
+        "part_heat": np.empty(rows, dtype) if facts.entropy else None,
+        "part_acc": np.empty((*rows, value_dim), dtype),
+        "part_seen": np.empty(rows, np.uint8),
+        "part_scores": np.empty((*rows, facts.top), dtype) if facts.top else None,
+        "part_keys": np.empty((*rows, facts.top), np.int64) if facts.top else None,
     }
 
 
@@ -172,7 +172,7 @@ def _part_of(room: dict[str, Any], n: int, facts: Facts) -> Part:
     if facts.tallied:
         heat = one["part_heat"]
         tally = Tally(
-            peak=row_max if facts.max_score else None,
+            peak=np.where(np.isnan(row_sum), np.nan, row_max) if facts.max_score else None,
             moments=None if heat is None else np.stack([row_sum, heat], axis=-1),
             best=Best(one["part_scores"], one["part_keys"]) if facts.top else None,
         )
@@ -218,9 +218,8 @@ def _with_shares(problem: Problem, facts: Facts, part: Part, n: int) -> Part:
     asked = Facts(labels=asked.labels, bins=asked.bins, kinds=asked.kinds)
     found = room_for(some, asked)
     shift = np.maximum(part.row_max, np.finfo(part.row_max.dtype).min)
-    factor = np.where(np.isnan(part.row_sum), np.nan, part.seen).astype(shift.dtype)
     if part.row_max.size and (facts.groups or facts.bins):
-        call = _known(some, Normaliser(shift, factor))
+        call = _known(some, Normaliser(shift, np.ones_like(shift)))
         _run(call | asked_of(some, asked, found))
     tally = Tally() if part.tally is None else part.tally
     return part._replace(tally=tally._replace(groups=found.groups, distance=found.distance))
@@ -234,8 +233,7 @@ def _shares(some: Sequence[Part], shift: Array, name: str) -> Array | None:
             sums = None if part.tally is None else getattr(part.tally, name)
             if sums is None:
                 return None
-            lowest = np.finfo(shift.dtype).min
-            step = np.maximum(part.row_max, lowest) - np.maximum(shift, lowest)
+            step = part.row_max - np.maximum(shift, np.finfo(shift.dtype).min)
             here = sums * np.exp(step)[..., None]
             total = here if total is None else total + here
     return total

@@ -30,11 +30,14 @@ class Axis:
         The word that each token is a part of, counted from 0; -1 for a token of no word.
     padding : tuple of (start, stop)
         Spans of tokens that only fill up the batch.
+    prompt : int or None
+        Where a model went on writing: how many of the tokens it was given.
     """
 
     tokens: tuple[str, ...]
     words: tuple[int, ...] | None = None
     padding: tuple[tuple[int, int], ...] = ()
+    prompt: int | None = None
 
     def __post_init__(self) -> None:
         spans = as_tuple(self.padding)

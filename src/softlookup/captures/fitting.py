@@ -158,6 +158,13 @@ def _check_axis(axis: "Axis", place: str, length: int) -> None:
             f"{place}.words", f"must count from 0, with -1 for no word; got {min(axis.words)}."
         )
     _check_padding(axis, f"{place}.padding", length)
+    if axis.prompt is not None:
+        _check_wholes((axis.prompt,), f"{place}.prompt")
+        if not 0 <= axis.prompt <= length:
+            raise OptionError(
+                f"{place}.prompt", f"must lie in 0 ... {length}; got {axis.prompt}. It counts the "
+                "tokens that were given."
+            )  # fmt: skip
 
 
 def _check_padding(axis: "Axis", place: str, length: int) -> None:

@@ -3,7 +3,8 @@
 ::
 
     {"version": 1, "title": "...", "about": {"model": "...", ...},
-     "axes": [{"tokens": ["The", ...], "words": [0, ...] or null, "padding": [[0, 3], ...]}, ...],
+     "axes": [{"tokens": ["The", ...], "words": [0, ...] or null, "padding": [[0, 3], ...],
+              "prompt": 5}, ...],                           where a model wrote what follows
      "layers": [{"name": "...", "number": 0, "part": "", "heads": [0, 1, ...],
                  "queries": [0], "keys": [0],            axes, one for all or one a batch entry
                  "query": "tensor", "key": "tensor", "value": "tensor",
@@ -47,14 +48,16 @@ def build(capture: Capture) -> Manifest:
         "version": VERSION,
         "title": capture.title,
         "about": dict(capture.about),
-        "axes": [
-            {"tokens": axis.tokens, "words": axis.words, "padding": axis.padding}
-            for axis in shelf.axes
-        ],
+        "axes": [_axis_entry(axis) for axis in shelf.axes],
         "layers": layers,
     }
     text = json.dumps(manifest, separators=(",", ":"), default=operator.index)  # NumPy's integers
     return Manifest(text, shelf.tensors)
+
+
+def _axis_entry(axis: Axis) -> dict[str, Any]:
+    entry = {"tokens": axis.tokens, "words": axis.words, "padding": axis.padding}
+    return entry if axis.prompt is None else entry | {"prompt": axis.prompt}
 
 
 class _Shelf:

@@ -121,14 +121,16 @@ def _capture(given: Any, name: str, stored: _Stored) -> Capture:
 
 def _axis(given: Any, place: str) -> Axis:
     entry = entries.as_object(given, place)
-    entries.known(entry, ("tokens", "words", "padding"), place)
+    entries.known(entry, ("tokens", "words", "padding", "prompt"), place)
     tokens = entries.each(entries.text, entries.need(entry, "tokens", place), f"{place}.tokens")
     words = entry.get("words")
     if words is not None:
         words = entries.each(entries.integer, words, f"{place}.words")
-    return Axis(
-        tokens, words, entries.each(entries.span, entry.get("padding", []), f"{place}.padding")
-    )
+    padding = entries.each(entries.span, entry.get("padding", []), f"{place}.padding")
+    prompt = entry.get("prompt")
+    if prompt is not None:
+        prompt = entries.integer(prompt, f"{place}.prompt")
+    return Axis(tokens, words, padding, prompt)
 
 
 OPTIONS: Mapping[str, Callable[[Any, str], Any]] = MappingProxyType(

@@ -46,6 +46,13 @@ def check_generation(
         raise _left_out("cache_implementation", f"a paged cache {_BATCHES}")
 
 
+def reads_in_chunks(
+    model: Any, inner: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> bool:
+    """Return whether generate() reads what it is given in several passes."""
+    return bool(_Said(model, inner, args, kwargs)("prefill_chunk_size"))
+
+
 def no_batching(*_: Any, **__: Any) -> None:
     """Stand where continuous batching is asked for.
 

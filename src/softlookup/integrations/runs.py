@@ -19,14 +19,16 @@ from softlookup.inspection import Inspection
 from softlookup.integrations.carrying import Carried, Hold
 from softlookup.integrations.following import call_at_work, followed, stack_of
 from softlookup.integrations.frames import Frame, as_ids, frame_of
-from softlookup.integrations.generation import check_generation, no_batching
+from softlookup.integrations.generation import check_generation, no_batching, reads_in_chunks
 from softlookup.integrations.keeping import Apart
 from softlookup.integrations.places import Place, Places, name_parts
 from softlookup.integrations.routing import routed_modules
 from softlookup.integrations.sending import Numbers
 from softlookup.lookup import Lookup
+from softlookup.tensors import is_transforming
 from softlookup.watched import Glance, Watched
 from softlookup.watched.shares import Shares
+from softlookup.watched.texts import GROWING
 
 
 class Shown(NamedTuple):
@@ -119,6 +121,7 @@ class Runs:
         self._count = 0
         self._ends: dict[str, int] = {}
         self._generating = 0
+        self._prompt: int | None = None  # tokens that generate() was given; 0: not read yet
         self._kept = 0
 
     @property
@@ -204,6 +207,12 @@ class Runs:
         return pending, ids
 
     def _enter(self, module: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        if is_transforming():
+            raise OptionError(
+                "model", "must not run inside a transform of torch.func (grad, vjp, jvp, vmap) "
+                "while it is watched: there are no numbers to read in it. Call it plainly, and "
+                "take its gradients with backward() or torch.autograd.grad()."
+            )  # fmt: skip
         frame = frame_of(module, self._sides.get(id(module), ""), args, kwargs, call_at_work())
         with self._lock:
             self._claim()
@@ -247,9 +256,21 @@ class Runs:
             self._check_end(place, glance)
             part = parts[place.stack, place.cross]
             self._watched.add(place.path, place.number, part, glance)
+        self._note_prompt(run)
         self._kept += len(pending)
         if not self._generating:
             self._run = None
+
+    def _note_prompt(self, run: int) -> None:
+        """Keep how many tokens generate() was given: what its first pass over the text read."""
+        if self._prompt == 0:
+            ends = [
+                self._ends[place.path] for place in self.seen
+                if place.path in self._ends and not place.cross and self.part(place) in GROWING
+            ]  # fmt: skip
+            self._prompt = max(ends, default=0)
+        if self._prompt:
+            self._watched.add_prompt(run, self._prompt)
 
     def _begin(self, pending: list[Shown]) -> int:
         """Return the run that goes on, or a new one; generate() may read one text after another."""
@@ -280,6 +301,7 @@ class Runs:
                 self._claim()
                 first = self._count
                 self._generating += 1
+                self._prompt = None if reads_in_chunks(model, inner, args, kwargs) else 0
                 self._begun()
             try:
                 result = inner(*args, **kwargs)
@@ -290,7 +312,7 @@ class Runs:
                 with self._lock:
                     self._generating -= 1
                     if not self._generating:
-                        self._run = None
+                        self._run = self._prompt = None
             return result
 
         return generate

@@ -137,7 +137,7 @@ def _reason(error: BaseException) -> str:
 
 def _workers(client: Any) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = client.nthreads()
+        found: dict[str, Any] = client.nthreads(callback_timeout=_PATIENCE)
     except (OSError, *_ENDED) as error:
         raise _gone(error) from error
     return found
@@ -150,7 +150,8 @@ def _client(workers: int, scheduler: str | None) -> Iterator[Any]:
     with ExitStack() as stack:
         stack.enter_context(_quietly())
         if scheduler is None:
-            client = distributed.Client(stack.enter_context(processes(workers)))
+            there = stack.enter_context(processes(workers))
+            client = distributed.Client(there.scheduler_address, security=there.security)
         else:
             client = _connected(distributed, scheduler)
         stack.enter_context(client)

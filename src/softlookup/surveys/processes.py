@@ -9,20 +9,29 @@ import importlib.util
 import logging
 import os
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from typing import Any
 
+from softlookup.errors import BackendError
 from softlookup.surveys.packages import needed
 
 _ALONE = {"SOFTLOOKUP_THREADS": "1"}  # the workers share the processors
+_LONGEST = 60  # seconds for the end: Dask itself may wait for ever, as for a worker that starts
 
 
 @contextmanager
 def processes(workers: int) -> Iterator[Any]:
-    """Give a cluster of processes here, as it starts; what ends it early kills them."""
-    resource_tracker.ensure_running()  # or the first worker's start begins it, and lets Ctrl-C in
+    """Give a cluster of processes here that have started; in the end they are killed.
+
+    Raises
+    ------
+    BackendError
+        Where none of them could start. Dask would wait for them for ever.
+    """
+    _track()
     with _unheard():
         cluster = needed("distributed").LocalCluster(  # its thread starts what is asked for below
             n_workers=0,
@@ -36,15 +45,32 @@ def processes(workers: int) -> Iterator[Any]:
             security=True if importlib.util.find_spec("cryptography") else None,
             env=_ALONE,
         )
-    with cluster:
-        try:
-            cluster.scale(workers)
-            yield cluster
-        except BaseException:
-            with _unheard():  # a second Ctrl-C changes nothing: this is quick
-                _kill(cluster)
-                cluster.close()
-            raise
+    try:
+        cluster.scale(workers)
+        while len(cluster.workers) < workers:  # which they are in once they started, or failed to
+            time.sleep(0.02)
+        _check_alive(cluster)
+        yield cluster
+    finally:
+        with _unheard(), suppress(TimeoutError):  # a second Ctrl-C changes nothing: this is quick
+            cluster.sync(_kill, cluster, callback_timeout=_LONGEST)
+            cluster.close(timeout=_LONGEST)
+
+
+def _track() -> None:
+    """Start what clears away after a process that was killed; of which it needs not complain.
+
+    The first worker's start would begin it otherwise, and let Ctrl-C in.
+    """
+    name, before = "PYTHONWARNINGS", os.environ.get("PYTHONWARNINGS")
+    os.environ[name] = ",".join(filter(None, [before, "ignore:resource_tracker"]))
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
 
 
 @contextmanager
@@ -60,8 +86,16 @@ def _unheard() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _kill(cluster: Any) -> None:
-    """End the workers at once: they write nothing, and what they were at is lost either way."""
+def _check_alive(cluster: Any) -> None:
+    if cluster.workers and not any(nanny.is_alive() for nanny in cluster.workers.values()):
+        raise BackendError(
+            "workers", "must start; each of them ended as it began. In a script, call it under "
+            'if __name__ == "__main__":, since they import the script; or pass workers=0.'
+        )  # fmt: skip
+
+
+async def _kill(cluster: Any) -> None:
+    """End the workers at once: they write nothing, and what they were at is done with, or lost."""
     for nanny in cluster.workers.values():
         nanny.close_gracefully()  # or it starts another one, and the end waits for that
         if nanny.pid is not None and hasattr(signal, "SIGKILL"):

@@ -13,7 +13,7 @@ from softlookup.options import names_checked
 from softlookup.surveys import cluster
 from softlookup.surveys.block import Block
 from softlookup.surveys.corpus import Corpus, read_corpus
-from softlookup.surveys.manifest import Manifest, read_manifest
+from softlookup.surveys.manifest import NAME, Manifest, read_manifest
 from softlookup.surveys.packages import needed, versions
 from softlookup.surveys.partitions import (
     begun,
@@ -198,34 +198,42 @@ def _full(folder: Path, error: FileError, whole_ones: int, every: int) -> FileEr
 @contextmanager
 def _entered(folder: Path, manifest: Manifest) -> Iterator[None]:
     """Take a folder for this run alone; refuse one that holds something else."""
-    try:
+    with _written(folder):
         if folder.exists() and not folder.is_dir():
             raise FileError(readable(str(folder)), "must be a folder; it is a file. Name another.")
-        there = read_manifest(folder)
-        if there is None and folder.is_dir() and any(one.name != _LOCK for one in _inside(folder)):
+        others = folder.is_dir() and any(one.name != _LOCK for one in _inside(folder))
+        if others and read_manifest(folder) is None:  # asked last: a run may begin meanwhile
             raise FileError(
                 readable(str(folder)), "must be empty, or hold a survey; it holds other files. "
                 "Name a new folder."
             )  # fmt: skip
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(
-            readable(str(folder)), f"cannot be written: {error.strerror}. Choose another place."
-        ) from error
     with _alone(folder):
         there = read_manifest(folder)  # a run that has ended since may have written one
         fresh = there is None or not holds_rows(folder)  # so that a mistake may be mended
         if there is not None and not fresh:
             manifest.check_same(there, folder)
-        check_writable(folder / "rows.parquet")
-        make_room(folder)
+        check_writable(folder / NAME)
         if fresh and manifest != there:
-            manifest.write(folder)
+            manifest.write(folder)  # first of all: who finds anything else here finds this, too
+        with _written(folder):
+            make_room(folder)
         yield
 
 
 def _inside(folder: Path) -> list[Path]:
     return [one for one in folder.iterdir() if not one.name.startswith(".manifest-")]
+
+
+@contextmanager
+def _written(folder: Path) -> Iterator[None]:
+    """Turn what the system refuses in a folder into one sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise FileError(
+            readable(str(folder)), f"cannot be written: {error.strerror}. Choose another place."
+        ) from error
 
 
 @contextmanager
@@ -236,12 +244,8 @@ def _alone(folder: Path) -> Iterator[None]:
     except ImportError:
         yield
         return
-    try:
+    with _written(folder):
         held = (folder / _LOCK).open("wb")
-    except OSError as error:
-        raise FileError(
-            readable(str(folder)), f"cannot be written: {error.strerror}. Choose another place."
-        ) from error
     with held:
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -56,6 +56,7 @@ def _axis(opened: Opened, axis: Axis) -> Json:
         "tokens": list(opened.readable(axis)),
         "words": None if axis.words is None else list(axis.words),
         "padding": [list(span) for span in axis.padding],
+        "prompt": axis.prompt,
     }
 
 

@@ -70,7 +70,7 @@ class Kept:
     spent: float = 0.0
     built: int = 0
     profile: "Profile | None" = None
-    _tried: bool = field(default=False, repr=False)
+    _tried: int = field(default=0, repr=False)
     _reading: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def work(self, seconds: float) -> bool:
@@ -94,14 +94,24 @@ class Kept:
         return 0.0 if not left else self.spent / self.built * left if self.built else None
 
     def worth_saving(self) -> bool:
-        """Return True, once, where the map is whole, was slow, and has a place to go."""
-        whole = self.map.done == self.map.of
-        worth = whole and self.spent > SAVED_AFTER and self.file is not None and not self._tried
-        self._tried |= worth
+        """Return True, once each, where the map and where its profile are whole and were slow.
+
+        Only of what has a place to go.
+        """
+        if self.file is None or self.map.done < self.map.of:
+            return False
+        spent = [self.spent]
+        if self.profile is not None and self.profile.whole:
+            spent.append(self.profile.spent)
+        slow = sum(seconds > SAVED_AFTER for seconds in spent)
+        worth, self._tried = slow > self._tried, slow
         return worth
 
     def save(self) -> None:
-        """Write the map beside the capture; a failure is told, not raised."""
+        """Write the map beside the capture; a failure is told, not raised.
+
+        Where its file is there, and what its profile adds cannot be written, nothing is to be told.
+        """
         if self.file is None:
             return
         done = self.map.done
@@ -109,7 +119,8 @@ class Kept:
             self.file.parent.mkdir(exist_ok=True)
             self.map.save(self.file)
         except (SoftlookupError, OSError) as error:
-            self.trouble = _told(error, self.file, "written")
+            if self.saved is None:
+                self.trouble = _told(error, self.file, "written")
         else:
             self.held, self.trouble = done, None
 

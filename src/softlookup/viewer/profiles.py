@@ -14,6 +14,7 @@ from softlookup.viewer import arguments, blocks
 from softlookup.viewer.arguments import Arguments
 from softlookup.viewer.information import MAP_BUCKETS, Json, computed_by
 from softlookup.viewer.kept import Kept, Taking
+from softlookup.weightmap import Received
 
 SLICES, SLICE = 2, 0.08  # turns of one request that works, and seconds of each
 FIRST_RATE = 2.0**25  # weights a second, until it is measured
@@ -52,6 +53,11 @@ class Profile:
         self.readers = np.zeros(kv_len, np.int64)
         self.spent = 0.0
         self.backend = ""
+        saved = kept.map.received
+        if saved and np.array_equal(saved.rows, self._real) and kept.map.known_rows.all():
+            _, self._seen, self.received, self.readers, self.backend = saved
+            self.entropy[:] = kept.map.entropy
+            self._rows = q_len
 
     @property
     def done(self) -> int:
@@ -105,6 +111,10 @@ class Profile:
         took = time.perf_counter() - begun
         self.spent += took
         self._rate = (self.done - before) / max(took, 1e-4)
+        if self.whole:
+            kept.map.received = Received(
+                self._real, self._seen, self.received, self.readers, self.backend
+            )
         return self.whole
 
     def chosen(self) -> Array:
@@ -136,6 +146,8 @@ def progress(kept: Kept, args: Arguments) -> Taking[Json]:
             if profile.work(kept, SLICE):
                 break
             yield None
+    if kept.worth_saving():
+        yield kept.save
     told = {
         "done": profile.done,
         "of": profile.of,

@@ -53,7 +53,8 @@ class Tabular:
         Returns
         -------
         dict of str to ndarray
-            ``run, part, layer, path, batch, head, position, token``; of rows then ``produces`` (the
+            ``run, part, layer, path, batch, head, position, token, written`` (whether generate()
+            wrote the token); of rows then ``produces`` (the
             text at the next position, which a decoder's row produced), ``entropy, lse, sink,
             max_score, top_key_1, top_weight_1, ..., group_0, ..., distance_0, distance_1,
             distance_2, distance_4, ...`` as far as they were looked at; of keys ``kv_head,

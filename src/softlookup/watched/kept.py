@@ -193,18 +193,20 @@ def _axes(
 ) -> tuple[Axis, ...]:
     """Return what stands along one side of a layer, once where it is the same for all."""
     side = texts.sides(calls.run, calls.part)[which]
+    prompt = None if which and calls.part == "cross" else texts.prompt(calls.run, calls.part)
     axes = [
         _axis(
             None if side is None else texts.axis(calls.run, side, batch, len(padding)),
             positions,
             padded,
+            None if prompt is None else int(np.count_nonzero(positions < prompt)),
         )
         for batch, padded in enumerate(padding)
     ]
     return tuple(axes[:1]) if all(axis == axes[0] for axis in axes) else tuple(axes)
 
 
-def _axis(known: Axis | None, positions: IntArray, padded: BoolArray) -> Axis:
+def _axis(known: Axis | None, positions: IntArray, padded: BoolArray, prompt: int | None) -> Axis:
     """Return the axis at `positions`; a text that is not known is its position."""
     names = () if known is None else known.tokens
     there = [position if position < len(names) else None for position in positions.tolist()]
@@ -216,4 +218,4 @@ def _axis(known: Axis | None, positions: IntArray, padded: BoolArray) -> Axis:
     if known is not None and known.words is not None:
         words = tuple(-1 if at is None else known.words[at] for at in there)
     edges = np.flatnonzero(np.diff(padded, prepend=False, append=False)).tolist()
-    return Axis(tokens, words, tuple(zip(edges[::2], edges[1::2], strict=True)))
+    return Axis(tokens, words, tuple(zip(edges[::2], edges[1::2], strict=True)), prompt)

@@ -155,6 +155,32 @@ class LayerSeen(Tabular, Reading):
         """Which rows stand at padding, (batch, rows)."""
         return self._piece.row_padding
 
+    @property
+    def prompt(self) -> int | None:
+        """How many tokens generate() was given; None where it did not write."""
+        return self._store.texts.prompt(self.run, self.part)
+
+    @property
+    def written(self) -> BoolArray:
+        """Which rows stand at tokens that generate() wrote, (rows,)."""
+        return self._written_at(self.prompt, self.queries)
+
+    @property
+    def key_written(self) -> BoolArray:
+        """Which keys are tokens that generate() wrote, (keys,)."""
+        return self._written_at(None if self.part == "cross" else self.prompt, self.keys)
+
+    @staticmethod
+    def _written_at(prompt: int | None, positions: IntArray) -> BoolArray:
+        return np.zeros(len(positions), bool) if prompt is None else positions >= prompt
+
+    @property
+    def after_prompt(self) -> str:
+        """What is said behind the number of rows, where some of them are of a prompt."""
+        if self.prompt is None:
+            return ""
+        return f" ({np.count_nonzero(~self.written)} of the prompt)"
+
     def tokens(self, batch: int = 0) -> tuple[str, ...] | None:
         """Return the texts at `queries`; None where no text is known."""
         return self._texts_at(0, batch, self.queries)
@@ -259,7 +285,8 @@ class LayerSeen(Tabular, Reading):
         title = (
             f"{listed(self.label)} ({listed(self.path)}), run {self.run}: "
             f"{counted(len(self.heads), 'head')}, {counted(len(piece.queries), 'row')} at "
-            f"{span(piece.queries)}, {counted(piece.key_count, 'key')} at {span(piece.keys)}{which}"
+            f"{span(piece.queries)}{self.after_prompt}, {counted(piece.key_count, 'key')} at "
+            f"{span(piece.keys)}{which}"
         )
         return "\n".join([title, *(f"  {name.ljust(width)}  {s}" for name, s in shapes.items())])
 

@@ -97,6 +97,9 @@ def watch_capture(
         seen.add(path, layer.number, layer.part, _glance(layer, found, rows, counted, tokens))
         for side, ids in sides:
             seen.add_ids(0, side, 0, ids)
+        prompts = {axis.prompt for axis in layer.queries}
+        if len(prompts) == 1 and (prompt := prompts.pop()) is not None:
+            seen.add_prompt(0, prompt)
     return seen
 
 

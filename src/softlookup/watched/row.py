@@ -105,7 +105,8 @@ class RowSeen(Reading, Mapping[str, Any]):
             said = "" if text is None else f" {listed(text)!r}"
             said += "" if next_text is None else f", produced {listed(next_text)!r}"
             where = f", batch {batch}" if len(self["lse"]) > 1 else ""
-            title = f"{listed(self.layer.label)}, row {self.position}{said}{where}"
+            wrote = ", written" if self.layer.written[self._index] else ""
+            title = f"{listed(self.layer.label)}, row {self.position}{said}{wrote}{where}"
             lines += [title, *(f"  {line}" for line in self._heads(batch))]
         return "\n".join(lines)
 

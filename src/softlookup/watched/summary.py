@@ -301,4 +301,6 @@ def rank_received(
     order = [int(i) for i in np.argsort(-got, kind="stable") if shown[i]]
     records = [TokenReceived(i, texts[i], float(got[i]), float(got[i]) / total) for i in order]
     title = "tokens by the weight that they received"
-    return Listing(f"{title}{_entry(layers, batch)}", records, _RECEIVED)
+    wrote = [int(layer.keys[layer.key_written][0]) for layer in layers if layer.key_written.any()]
+    note = f"written by the model from position {min(wrote)} on" if wrote else ""
+    return Listing(f"{title}{_entry(layers, batch)}", records, _RECEIVED, note)

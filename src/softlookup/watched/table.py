@@ -96,6 +96,7 @@ def _of_rows(layer: "LayerSeen", columns: Columns, padding: bool) -> dict[str, C
     chosen = np.ones_like(layer.padding) if padding else ~layer.padding
     table = _named(layer, chosen, layer.queries)
     table["token"] = _texts([layer.tokens(b) for b in range(len(chosen))], chosen, layer)
+    table["written"] = _along(layer.written, chosen, layer)
     table["produces"] = _texts([layer.produced(b) for b in range(len(chosen))], chosen, layer)
     size = len(table["head"])
     for name in columns.plain:
@@ -118,6 +119,7 @@ def _of_keys(layer: "LayerSeen", padding: bool) -> dict[str, Column]:
     chosen = np.ones_like(layer.key_padding) if padding else ~layer.key_padding
     table = _named(layer, chosen, layer.keys)
     table["token"] = _texts([layer.key_tokens(b) for b in range(len(chosen))], chosen, layer)
+    table["written"] = _along(layer.key_written, chosen, layer)
     kv_heads = np.array(layer.kv_heads, np.int64)
     table["kv_head"] = np.concatenate([np.repeat(kv_heads, n) for n in chosen.sum(axis=1)])
     table["received"] = _flat(layer.received, chosen, len(table["head"]), layer.lse.dtype, np.nan)
@@ -136,10 +138,14 @@ def _named(layer: "LayerSeen", chosen: BoolArray, positions: IntArray) -> dict[s
         "path": Words(alike, (layer.path,)),
         "batch": np.repeat(np.arange(len(counts)), counts * len(heads)),
         "head": np.concatenate([np.repeat(heads, n) for n in counts] or [heads[:0]]),
-        "position": np.concatenate(
-            [np.tile(positions[rows], len(heads)) for rows in chosen] or [positions[:0]]
-        ),
+        "position": _along(positions, chosen, layer),
     }
+
+
+def _along(numbers: Array, chosen: BoolArray, layer: "LayerSeen") -> Array:
+    """Return what stands along an axis, the same for every head, at the chosen places."""
+    parts = [np.tile(numbers[places], len(layer.heads)) for places in chosen]
+    return np.concatenate(parts or [numbers[:0]])
 
 
 def _flat(
@@ -207,8 +213,10 @@ def whole(layers: Sequence["LayerSeen"], of: Of, *, padding: bool) -> dict[str, 
 def kinds_of(of: Of, columns: Columns) -> dict[str, np.dtype[Any] | None]:
     """Return the names of a table's columns, in order, and their dtypes; None for texts."""
     whole_number, fact = np.dtype(np.int64), columns.dtype
-    kinds = {name: None if name in _TEXTS else whole_number for name in _NAMING}
-    kinds |= {"token": None}
+    kinds: dict[str, np.dtype[Any] | None] = {
+        name: None if name in _TEXTS else whole_number for name in _NAMING
+    }
+    kinds |= {"token": None, "written": np.dtype(bool)}
     if of == "keys":
         return kinds | {"kv_head": whole_number, "received": fact}
     kinds |= {"produces": None} | dict.fromkeys(columns.plain, fact)

@@ -13,6 +13,7 @@ from softlookup.tokens import check_tokens
 INPUT, DECODER = "", "decoder"
 OF_THE_INPUT = ("", "encoder", "language", "text")
 _OF_THE_DECODER = ("decoder", "cross")
+GROWING = ("", "language", "text", *_OF_THE_DECODER)  # parts whose rows generate() adds to
 _UNKNOWN = -1
 Read = Callable[[list[int], list[bool] | None], Axis]
 
@@ -33,6 +34,7 @@ class Texts:
         self._given = None if given is None else _check_given(given)
         self._ids: dict[tuple[int, str], IntArray] = {}
         self._axes: dict[tuple[int, str, int, int], Axis | None] = {}
+        self._prompts: dict[int, int] = {}
 
     def add(self, run: int, side: str, start: int, ids: Any) -> None:
         """Keep the ids (batch, n) at positions from `start`; later ones replace earlier ones.
@@ -70,6 +72,14 @@ class Texts:
     def ids(self, run: int, side: str) -> IntArray | None:
         """Return the ids (batch, n) of a text from position 0 on, -1 where one is not known."""
         return self._ids.get((run, DECODER if side in _OF_THE_DECODER else INPUT))
+
+    def add_prompt(self, run: int, length: int) -> None:
+        """Keep how long the text of a run was that generate() went on from."""
+        self._prompts[run] = length
+
+    def prompt(self, run: int, part: str) -> int | None:
+        """Return from which position on a part's rows are at tokens that generate() wrote."""
+        return self._prompts.get(run) if part in GROWING else None
 
     def sides(self, run: int, part: str) -> tuple[str | None, str | None]:
         """Return whose texts stand at the queries and at the keys of a part; None for nobody's."""

@@ -96,6 +96,10 @@ class Watched(Tabular, Reading):
         """
         self._store.texts.add(run, side, start, ids)
 
+    def add_prompt(self, run: int, length: int) -> None:
+        """Take in how many tokens the text of a run had where generate() went on from it."""
+        self._store.texts.add_prompt(run, length)
+
     def ids(self, run: int, side: str) -> IntArray | None:
         """Return the token ids (batch, n) of a run from position 0 on; None: none are known."""
         return self._store.texts.ids(run, side)
@@ -285,7 +289,8 @@ class Watched(Tabular, Reading):
         shown = [*layers[:_LISTED]]
         lines = [
             f"  {listed(one.label)}: {counted(len(one.heads), 'head')}, "
-            f"{counted(len(one.queries), 'row')}, {counted(len(one.keys), 'key')}; "
+            f"{counted(len(one.queries), 'row')}{one.after_prompt}, "
+            f"{counted(len(one.keys), 'key')}; "
             f"{', '.join(one.asked)}"
             for one in shown
         ]

@@ -1,6 +1,6 @@
 """The weight map: exact pooled levels of one head's weights, from the whole to a single one."""
 
-from softlookup.weightmap.answers import Block, Estimate, Link, MapTile, Row
+from softlookup.weightmap.answers import Block, Estimate, Link, MapTile, Received, Row
 from softlookup.weightmap.checks import POOLS
 from softlookup.weightmap.files import is_map
 from softlookup.weightmap.levels import BASE
@@ -14,6 +14,7 @@ __all__ = [
     "Estimate",
     "Link",
     "MapTile",
+    "Received",
     "Row",
     "WeightMap",
     "check_buildable",

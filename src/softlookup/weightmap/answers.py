@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from softlookup.arrays import Array, BoolArray
+from softlookup.arrays import Array, BoolArray, IntArray
 
 
 class MapTile(NamedTuple):
@@ -68,6 +68,30 @@ class Row(NamedTuple):
     visible: BoolArray
     weights: Array
     lse: float
+
+
+class Received(NamedTuple):
+    """What each key receives of some queries; a view works it out, the map's file keeps it.
+
+    Attributes
+    ----------
+    rows : ndarray of bool of shape (q_len,)
+        Of which queries.
+    seen : ndarray of int64 of shape (q_len,)
+        How many keys each query sees.
+    sums : ndarray of float64 of shape (kv_len,)
+        The weights of these queries on each key, summed.
+    readers : ndarray of int64 of shape (kv_len,)
+        How many of these queries see each key.
+    by : str
+        The backend that computed the sums.
+    """
+
+    rows: BoolArray
+    seen: IntArray
+    sums: Array
+    readers: IntArray
+    by: str
 
 
 class Estimate(NamedTuple):

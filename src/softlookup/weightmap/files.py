@@ -13,6 +13,7 @@ from softlookup.arrays import BFLOAT16, Array
 from softlookup.errors import FileError, OptionError
 from softlookup.tensorfile import DAMAGED, read_tensors, write_tensors
 from softlookup.tokens import readable
+from softlookup.weightmap.answers import Received
 from softlookup.weightmap.identity import digest_of, fingerprint
 
 if TYPE_CHECKING:
@@ -28,13 +29,14 @@ _DTYPES: Mapping[str, np.dtype[Any]] = MappingProxyType(
         "F64": np.dtype(np.float64),
         "U8": np.dtype(np.uint8),
         "BOOL": np.dtype(np.bool_),
+        "I64": np.dtype(np.int64),
     }
 )  # a capture's, too: what else it is can then be told
 _POOLS = (["max", "share"], ["max"], ["share"])
 
 
-def write(bands: "Bands", path: str | os.PathLike[str]) -> None:
-    """Write the map, as far as it is built."""
+def write(bands: "Bands", path: str | os.PathLike[str], known: Received | None) -> None:
+    """Write the map, as far as it is built, and what is `known` of what its keys receive."""
     file = Path(path)
     if file.suffix.lower() != ".safetensors":
         raise _fault(
@@ -56,7 +58,11 @@ def write(bands: "Bands", path: str | os.PathLike[str]) -> None:
         "pools": bands.levels.pools,
         "by": bands.by,
     }
-    write_tensors(file, tensors, {ENTRY: json.dumps(manifest)})
+    more: dict[str, Array] = {}
+    if known is not None:
+        more = _named(known)
+        manifest["received"] = {"digest": digest_of(more), "by": known.by}
+    write_tensors(file, tensors | more, {ENTRY: json.dumps(manifest)})
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -129,7 +135,46 @@ def fill(
             file, "must be the map of this lookup; it is that of another one, or of other options. "
             "Open it with the lookup that it was made of, or build a new one."
         )  # fmt: skip
-    wanted = bands.tensors()
+    _check(file, bands.tensors(), tensors, manifest.get("digest"))
+    bands.take(tensors, manifest.get("by"))
+
+
+def received(
+    shape: tuple[int, int],
+    manifest: Mapping[str, Any],
+    tensors: Mapping[str, Array],
+    path: str | os.PathLike[str],
+) -> Received | None:
+    """Return what a file knows of what the keys of its map receive; None where that is nothing.
+
+    Raises
+    ------
+    FileError
+        Where it lacks something that it should hold.
+    """
+    told = manifest.get("received")
+    if not isinstance(told, dict):
+        return None
+    (q_len, kv_len), whole = shape, np.int64
+    like = Received(
+        np.empty(q_len, bool), np.empty(q_len, whole), np.empty(kv_len), np.empty(kv_len, whole), ""
+    )
+    _check(Path(path), _named(like), tensors, told.get("digest"))
+    rows, seen, sums, readers = (tensors[name] for name in _named(like))
+    return Received(rows, seen, sums, readers, readable(str(told.get("by"))[:40]))
+
+
+def _named(known: Received) -> dict[str, Array]:
+    """Return its arrays, by the names that they have in a file."""
+    arrays = known._asdict()
+    del arrays["by"]
+    return {f"received.{name}": array for name, array in arrays.items()}
+
+
+def _check(
+    file: Path, wanted: Mapping[str, Array], tensors: Mapping[str, Array], digest: object
+) -> None:
+    """Refuse a file whose tensors are not like those that are wanted, or not as written."""
     for name, own in wanted.items():
         found = tensors.get(name)
         if found is None or (found.dtype, found.shape) != (own.dtype, own.shape):
@@ -138,12 +183,11 @@ def fill(
                 file, f"must hold {name!r}, {own.dtype} of shape {own.shape}; it holds {there}. "
                 "Build and save the map again."
             )  # fmt: skip
-    if manifest.get("digest") != digest_of({name: tensors[name] for name in wanted}):
+    if digest != digest_of({name: tensors[name] for name in wanted}):
         raise _fault(
             file, "must hold the numbers that were written; some have changed since. Build and "
             "save the map again."
         )  # fmt: skip
-    bands.take(tensors, manifest.get("by"))
 
 
 def _fault(file: Path, message: str) -> FileError:

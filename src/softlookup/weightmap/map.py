@@ -14,7 +14,7 @@ from softlookup.pooling import BAND
 from softlookup.problem import Problem
 from softlookup.reference import steps
 from softlookup.weightmap import files, rectangles
-from softlookup.weightmap.answers import Block, Estimate, Link, MapTile, Row
+from softlookup.weightmap.answers import Block, Estimate, Link, MapTile, Received, Row
 from softlookup.weightmap.bands import Bands
 from softlookup.weightmap.checks import (
     POOLS,
@@ -71,6 +71,8 @@ class WeightMap:
         Of each query, NaN until it is computed; read-only.
     known_rows : ndarray of bool of shape (q_len,)
         Which queries are computed.
+    received : Received or None
+        What each key receives, where that was worked out and put here; `save` keeps it.
     """
 
     def __init__(
@@ -88,6 +90,7 @@ class WeightMap:
         self._bands = Bands(replace(problem, value=None), backend, self.levels[-1], self.pools)
         self._bands.stored = self.bytes <= self.limit
         self._rows: OrderedDict[int, Row] = OrderedDict()
+        self.received: Received | None = None
 
     def __repr__(self) -> str:
         q_len, kv_len = self.shape
@@ -325,7 +328,7 @@ class WeightMap:
         """
         if not self._bands.stored:
             raise self._too_large()
-        files.write(self._bands, path)
+        files.write(self._bands, path, self.received)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], look: "Lookup") -> "WeightMap":
@@ -349,6 +352,7 @@ class WeightMap:
         manifest, tensors = files.read(path)
         opened = cls(look.problem, look.backend, pools=manifest["pools"], limit=_NO_LIMIT)
         files.fill(opened._bands, manifest, tensors, path)
+        opened.received = files.received(opened.shape, manifest, tensors, path)
         return opened
 
     def _too_large(self) -> OptionError:

@@ -2,14 +2,14 @@
 
 A hidden value contributes nothing, whatever it holds, and a visible NaN or infinity shows in its
 own column; a product with 0 would spread it. The kernels that answer flag what they could not tell,
-and this one follows each of them: its programs return at once where no flag is set, so that nobody
-waits for the device to say so.
+and this one follows each of them, so that nobody waits for the device to say so: a few programs,
+which look at the flags, and go over the rows of those kv heads alone whose flag is set.
 """
 
 import triton
 import triton.language as tl
 
-from softlookup.backends.triton.launch import Launch, cdiv
+from softlookup.backends.triton.launch import Launch, cdiv, multiprocessors
 from softlookup.backends.triton.running import Room, advance, finish
 from softlookup.backends.triton.scores import (
     LOWEST,
@@ -17,7 +17,6 @@ from softlookup.backends.triton.scores import (
     key_tile,
     limits_of,
     peak_of,
-    place_of,
     query_tile,
     seen_scores,
     sizes_of,
@@ -25,6 +24,7 @@ from softlookup.backends.triton.scores import (
 )
 
 _ROWS, _KEYS = 16, 32
+_INTERPRETED = 4  # multiprocessors, where there are none
 
 
 @triton.jit
@@ -33,22 +33,13 @@ def _added(amounts, holds, counts, dtype: tl.constexpr):
     return tl.dot(amounts.to(dtype), holds.to(dtype), counts, input_precision="ieee")
 
 
-@triton.jit(do_not_specialize=["tiles"])
-def careful_kernel(
-    x, n, room, other, tiles, ROWS: tl.constexpr, KEYS: tl.constexpr, S: tl.constexpr
-):
-    """Answer a tile of rows of a flagged kv head; see the module."""
-    n = sizes_of(n)
-    tile, batch, head, kv_head = place_of(tl.program_id(0), tiles, n)
-    flag = batch * (n.heads // n.group) + kv_head
-    wrong, faint = 0, 0
-    if room.spoilt is not None:
-        wrong = tl.load(room.spoilt + flag)
-    if other.faint is not None:
-        faint = tl.load(other.faint + flag)
-    if (wrong == 0) & (faint == 0):
-        return
-    row = tile * ROWS
+@triton.jit
+def _answer(
+    x, n, batch, head, row, wrong, faint, room, other, ROWS: tl.constexpr, KEYS: tl.constexpr,
+    S: tl.constexpr,
+):  # fmt: skip
+    """Store what the flags that are set ask for of the rows from `row` on, of one head."""
+    kv_head = head // n.group
     first, last, limit = limits_of(x, n, batch, S)
     stop = tl.minimum(row + ROWS, n.q_len)
     low, high, _, _ = key_range(first, last, limit, row, stop, S)
@@ -94,11 +85,37 @@ def careful_kernel(
         acc = tl.where(above > 0, acc + float("inf"), acc)
         acc = tl.where(below > 0, acc - float("inf"), acc)
         acc = tl.where(missing > 0, float("nan"), acc)
-    at = (tl.program_id(0) // tiles).to(tl.int64) * n.q_len + i
+    at = (batch * n.heads + head).to(tl.int64) * n.q_len + i
     if wrong != 0:
         finish(acc, total, shift, mixed, seen > 0, at, i < stop, head, x, n, room, S)
     if faint != 0:
         finish(acc, total, shift, mixed, seen > 0, at, i < stop, head, x, n, other, S)
+
+
+@triton.jit
+def _flag(flags, pair):
+    if flags is None:
+        return 0
+    else:
+        return tl.load(flags + pair)
+
+
+@triton.jit(do_not_specialize=["pairs", "few"])
+def careful_kernel(
+    x, n, room, other, pairs, few, ROWS: tl.constexpr, KEYS: tl.constexpr, S: tl.constexpr
+):
+    """Answer the rows of flagged kv heads, `few` programs at each of `pairs`; see the module."""
+    n = sizes_of(n)
+    kv_heads = n.heads // n.group
+    tiles = tl.cdiv(n.q_len, ROWS)
+    program, step = tl.program_id(0), tl.num_programs(0) // few
+    for pair in range(program // few, pairs, step):
+        wrong, faint = _flag(room.spoilt, pair), _flag(other.faint, pair)
+        if (wrong != 0) | (faint != 0):
+            for work in range(program % few, tiles * n.group, few):
+                head = pair % kv_heads * n.group + work // tiles
+                row = work % tiles * ROWS
+                _answer(x, n, pair // kv_heads, head, row, wrong, faint, room, other, ROWS, KEYS, S)
 
 
 def mend(launch: Launch, room: Room) -> None:
@@ -116,10 +133,14 @@ def answer_again(launch: Launch, room: Room) -> None:
 
 
 def _run(launch: Launch, room: Room, other: Room) -> None:
+    """Launch as many programs as the registers of all multiprocessors hold at once: one on each."""
     if room.spoilt is None and other.faint is None:
         return
-    p, tiles = launch.problem, cdiv(launch.problem.q_len, _ROWS)
-    careful_kernel[(tiles * p.batch * p.heads,)](
-        launch.inputs, launch.sizes, room, other, tiles,
-        ROWS=_ROWS, KEYS=_KEYS, S=launch.switches, num_warps=4, num_stages=1,
+    p = launch.problem
+    pairs = p.batch * p.kv_heads
+    most = multiprocessors(launch.device, _INTERPRETED)
+    few = max(1, min(most // pairs, cdiv(p.q_len, _ROWS) * p.group))
+    launch.start(
+        careful_kernel, few * min(pairs, most), room, other, pairs, few,
+        ROWS=_ROWS, KEYS=_KEYS, num_warps=8, num_stages=1,
     )  # fmt: skip

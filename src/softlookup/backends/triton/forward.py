@@ -12,7 +12,7 @@ import triton
 import triton.language as tl
 
 from softlookup.backends.triton import splitting
-from softlookup.backends.triton.launch import Launch, cdiv, descriptor, padded_dim, shared_memory
+from softlookup.backends.triton.launch import Launch, cdiv, padded_dim, shared_memory
 from softlookup.backends.triton.maxima import CHUNK, Strip, peaks_of
 from softlookup.backends.triton.running import Room, advance, ask_for_care, finish
 from softlookup.backends.triton.scores import (
@@ -184,23 +184,23 @@ def tiling_of(launch: Launch) -> Tiling:
 
 def run(launch: Launch, room: Room, strip: Strip) -> None:
     """Launch the kernel for a strip of rows; few queries are `splitting`'s."""
-    if splitting.fits(launch):
-        splitting.run(launch, room, strip)
+    cut = splitting.cut_of(launch)
+    if splitting.fits(launch, cut):
+        splitting.run(launch, room, strip, cut)
         return
     p, tiling = launch.problem, tiling_of(launch)
     if strip.maxima is not None and tiling.keys == 128:  # a third leaves no room to move them
         tiling = tiling._replace(stages=min(tiling.stages, 2))
     tiles = cdiv(strip.rows, tiling.rows)
-    through: list[Any] = [None, None, None]
-    if launch.fits_descriptors:
-        x, s = launch.inputs, launch.switches
-        through = [descriptor(x.query, tiling.rows, s.head), descriptor(x.key, tiling.keys, s.head)]
-        through.append(descriptor(x.value, tiling.keys, s.blend) if room.out is not None else None)
-    forward_kernel[(tiles * strip.pairs,)](
-        launch.inputs, launch.sizes, room, strip.maxima, *through,
+    x, s = launch.inputs, launch.switches
+    launch.start(
+        forward_kernel, tiles * strip.pairs, room, strip.maxima,
+        launch.descriptor(x.query, tiling.rows, s.head),
+        launch.descriptor(x.key, tiling.keys, s.head),
+        launch.descriptor(x.value, tiling.keys, s.blend),
         strip.pair, strip.row, strip.rows, tiles, cdiv(p.kv_len, CHUNK),
         ROWS=tiling.rows, KEYS=tiling.keys, STAGES=tiling.stages, WARPS=tiling.warps,
-        PARTS=strip.parts, S=launch.switches, num_warps=tiling.warps,
+        PARTS=strip.parts, num_warps=tiling.warps,
     )  # fmt: skip
 
 
@@ -212,7 +212,7 @@ def room_for(launch: Launch, asked: Asked) -> Room:
     def per_row(wanted: bool) -> Any:
         return launch.empty(*rows) if wanted else None
 
-    flags = launch.flags()
+    spoilt, faint = launch.flags(entropy=asked.entropy)
     return Room(
         out=launch.empty(*rows, p.value_dim, dtype=launch.inputs.query.dtype)
         if p.value_dim
@@ -223,6 +223,6 @@ def room_for(launch: Launch, asked: Asked) -> Room:
         entropy=per_row(asked.entropy),
         sink=per_row(asked.sink),
         peak=per_row(asked.peak),
-        spoilt=flags[0] if p.value_dim else None,
-        faint=flags[1] if asked.entropy else None,
+        spoilt=spoilt if p.value_dim else None,
+        faint=faint,
     )

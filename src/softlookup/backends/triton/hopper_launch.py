@@ -24,7 +24,7 @@ def room_for(launch: Launch, asked: Asked) -> Room:
     """Return room for what is asked of all rows, in one piece, which `run` relies on."""
     p = launch.problem
     rows = launch.empty(5, p.batch, p.heads, p.q_len)
-    flags = launch.flags()
+    spoilt, faint = launch.flags(entropy=asked.entropy)
     return Room(
         out=launch.empty(p.batch, p.heads, p.q_len, p.value_dim, dtype=launch.inputs.query.dtype),
         lse=rows[0],
@@ -32,8 +32,8 @@ def room_for(launch: Launch, asked: Asked) -> Room:
         factor=rows[2],
         peak=rows[3] if asked.peak else None,
         entropy=rows[4] if asked.entropy else None,
-        spoilt=flags[0],
-        faint=flags[1] if asked.entropy else None,
+        spoilt=spoilt,
+        faint=faint,
     )
 
 

@@ -1,5 +1,7 @@
 """A problem as kernels take it: pointers and strides, numbers, and what they are compiled for."""
 
+from collections.abc import Hashable
+from functools import cache
 from math import e as euler
 from math import log2
 from typing import Any, NamedTuple
@@ -9,6 +11,7 @@ import torch
 import triton
 from triton.tools.tensor_descriptor import TensorDescriptor
 
+from softlookup.backends.triton.kinds import found, kind_of, kinds_of
 from softlookup.device import DeviceArray, interpreted, send
 from softlookup.options import Overlay
 from softlookup.problem import Problem
@@ -28,7 +31,7 @@ class Inputs(NamedTuple):
     mask, bias
         Pointers to bytes and to floats; `mask_entry` and `bias_entry` point to int64 of shape
         (batch,), the element where each batch entry's begins; None where all begin at 0.
-    m_head, m_row, m_key, b_head, b_row, b_key : int
+    m_head, m_row, m_key, b_head, b_row, b_key : int or None
         0 along an axis that counts for all.
     sinks
         Pointer to float32 of shape (heads,), natural.
@@ -140,8 +143,11 @@ class Launch(NamedTuple):
     capability : int
         Compute capability, 90 for 9.0; 80 where kernels are interpreted.
     fits_descriptors : bool
-        Whether query, key and value may be read through tensor descriptors (TMA): compute
-        capability 9.0 at least, rows contiguous, all else multiples of 16 bytes.
+        Whether the GPU reads through tensor descriptors (TMA): compute capability 9.0 at least.
+    kind : Hashable
+        Of the inputs, sizes and switches; see `kinds`.
+    plain : tuple
+        The inputs and sizes as tuples without names, which a launcher reads in a third of the time.
     """
 
     problem: Problem
@@ -151,20 +157,56 @@ class Launch(NamedTuple):
     device: Any
     capability: int
     fits_descriptors: bool
+    kind: Hashable
+    plain: tuple[tuple[Any, ...], tuple[Any, ...]]
+
+    def start(self, kernel: Any, programs: int, *arguments: Any, **options: Any) -> None:
+        """Launch a kernel whose first arguments are `x` and `n`, and whose last one is `S`.
+
+        `options` are those between that it is compiled for, and Triton's own.
+        """
+        known = found(kernel.fn, self.kind, kinds_of(arguments), **options)
+        if known.compiled is not None:
+            given = [tuple(each) if isinstance(each, tuple) else each for each in arguments]
+            known.compiled[programs, 1, 1](*self.plain, *given, *known.constants, self.switches)
+            return
+        compiled = kernel[(programs,)](
+            self.inputs, self.sizes, *arguments, **options, S=self.switches
+        )
+        if compiled is not None:  # as where it is interpreted
+            known.constants = tuple(options[name] for name in kernel.arg_names if name in options)
+            known.compiled = compiled
+
+    def descriptor(self, tensor: Any, rows: int, dim: int) -> TensorDescriptor | None:
+        """Return the descriptor of (batch, heads, length, dim) that reads tiles of `rows` x `dim`.
+
+        None where there is none: rows must be contiguous, all else at multiples of 16 bytes. In a
+        kernel: ``descriptor.load([batch, head, row, 0]).reshape(rows, dim)``; what lies beyond an
+        axis' end is read as 0.
+        """
+        if not self.fits_descriptors or tensor is None or not tensor.numel():
+            return None
+        strides, each = _strides(tensor), tensor.element_size()
+        if strides[-1] != 1 or tensor.data_ptr() % 16:
+            return None
+        if any(stride <= 0 or stride * each % 16 for stride in strides[:-1]):
+            return None
+        return TensorDescriptor(tensor, list(tensor.shape), strides, [1, 1, rows, dim])
 
     def empty(self, *shape: int, dtype: Any = torch.float32) -> Any:
         """Return room on the device."""
         return torch.empty(shape, dtype=dtype, device=self.device)
 
-    def flags(self) -> list[Any]:
-        """Return two arrays of zeros, int32 (batch, kv_heads), at multiples of 16 bytes both.
+    def flags(self, *, entropy: bool) -> tuple[Any, Any]:
+        """Return zeros, int32 (batch, kv_heads), and others of their own for the entropy, or None.
 
-        Triton compiles a kernel anew where a pointer is not at such a multiple.
+        Both lie at multiples of 16 bytes: Triton compiles a kernel anew where a pointer does not.
         """
-        batch, heads = self.problem.batch, self.problem.kv_heads
-        padded = cdiv(batch * heads, 4) * 4
-        zeros = torch.zeros((2, padded), dtype=torch.int32, device=self.device)
-        return [flags[: batch * heads].view(batch, heads) for flags in zeros]
+        shape = self.problem.batch, self.problem.kv_heads
+        padded = cdiv(shape[0] * shape[1], 4) * 4
+        zeros = torch.zeros((1 + entropy) * padded, dtype=torch.int32, device=self.device)
+        spoilt = zeros.as_strided(shape, (shape[1], 1))
+        return spoilt, zeros.as_strided(shape, (shape[1], 1), padded) if entropy else None
 
     def sent(self, array: Any) -> Any:
         """Return a NumPy array as a tensor on the device; nothing waits."""
@@ -176,11 +218,11 @@ def launch_of(problem: Problem) -> Launch:
     query, key, value = map(_tensor_of, (problem.query, problem.key, problem.value))
     device = query.device
     limits, varied = _limits(problem)
-    left, right = _sides(problem)
+    left, right = sides(problem)
     raw = problem.softcap is None and problem.bias is None and problem.scale > 0
     inputs = Inputs._make([
         query, key, value, *query.stride(), *key.stride(),
-        *((0,) * 4 if value is None else value.stride()),
+        *((None,) * 4 if value is None else value.stride()),
         *_overlay(problem.mask, device, torch.uint8),
         *_overlay(problem.bias, device, None),
         None if problem.sinks is None else _floats(_tensor_of(problem.sinks)),
@@ -196,10 +238,12 @@ def launch_of(problem: Problem) -> Launch:
         capped=problem.softcap is not None, sinks=problem.sinks is not None, raw=raw,
         precision="tf32x3" if query.dtype == torch.float32 else "ieee",
     )  # fmt: skip
-    arrays = [array for array in (query, key, value) if array is not None]
     capability = _capability(device)
-    fits = capability >= 90 and all(map(_fits_descriptor, arrays))
-    return Launch(problem, inputs, sizes, switches, device, capability, fits)
+    plain = tuple(inputs), tuple(sizes)
+    kind = kind_of(device, kinds_of(plain), switches)
+    return Launch(
+        problem, inputs, sizes, switches, device, capability, capability >= 90, kind, plain
+    )
 
 
 def _sizes(problem: Problem, first: int, last: int, limit: int, *, raw: bool) -> Sizes:
@@ -228,7 +272,7 @@ def held(tensor: Any) -> Any:
 
 def padded_dim(dim: int) -> int:
     """Return the power of two that a tile holds along an axis of `dim`."""
-    return max(_SMALLEST, power_of_2(dim))
+    return 1 << max(dim - 1, _SMALLEST - 1).bit_length()
 
 
 def cdiv(length: int, step: int) -> int:
@@ -239,15 +283,6 @@ def cdiv(length: int, step: int) -> int:
 def power_of_2(number: int) -> int:
     """Return the least power of two that is not below `number`, from 1 on."""
     return 1 << max(number - 1, 0).bit_length()
-
-
-def descriptor(tensor: Any, rows: int, dim: int) -> TensorDescriptor:
-    """Return the descriptor of (batch, heads, length, dim) that reads tiles of `rows` x `dim`.
-
-    In a kernel: ``descriptor.load([batch, head, row, 0]).reshape(rows, dim)``; what lies beyond an
-    axis' end is read as 0.
-    """
-    return TensorDescriptor(tensor, list(tensor.shape), _strides(tensor), [1, 1, rows, dim])
 
 
 def _strides(tensor: Any) -> list[int]:
@@ -262,16 +297,9 @@ def _strides(tensor: Any) -> list[int]:
     return strides
 
 
-def _fits_descriptor(tensor: Any) -> bool:
-    strides, each = _strides(tensor), tensor.element_size()
-    aligned = all(stride > 0 and stride * each % 16 == 0 for stride in strides[:-1])
-    return tensor.numel() > 0 and strides[-1] == 1 and aligned and tensor.data_ptr() % 16 == 0
-
-
 def _capability(device: Any) -> int:
     if device.type == "cuda":
-        major, minor = torch.cuda.get_device_capability(device)
-        return int(10 * major + minor)
+        return _traits(device)[0]
     if interpreted():
         return 80
     return int(triton.runtime.driver.active.get_current_target().arch)  # compiled for another's
@@ -279,9 +307,14 @@ def _capability(device: Any) -> int:
 
 def multiprocessors(device: Any, otherwise: int) -> int:
     """Return how many a GPU has; `otherwise` where kernels are interpreted or emulated."""
-    if device.type != "cuda":
-        return otherwise
-    return int(torch.cuda.get_device_properties(device).multi_processor_count)
+    return _traits(device)[1] if device.type == "cuda" else otherwise
+
+
+@cache  # torch takes a microsecond or two to tell
+def _traits(device: Any) -> tuple[int, int]:
+    """Return a GPU's compute capability, and how many multiprocessors it has."""
+    traits = torch.cuda.get_device_properties(device)
+    return 10 * int(traits.major) + int(traits.minor), int(traits.multi_processor_count)
 
 
 def shared_memory(capability: int) -> int:
@@ -291,7 +324,7 @@ def shared_memory(capability: int) -> int:
     return 163 if capability in (80, 87) else 99
 
 
-def _sides(problem: Problem) -> tuple[int | None, int | None]:
+def sides(problem: Problem) -> tuple[int | None, int | None]:
     """Return how many keys left and right of its position a row sees; None is all."""
     left, right = problem.window or (None, None)
     return left, 0 if problem.causal else right
@@ -299,7 +332,7 @@ def _sides(problem: Problem) -> tuple[int | None, int | None]:
 
 def _limits(problem: Problem) -> tuple[list[tuple[int, int, int]], bool]:
     """Return first, last and limit of each batch entry, or of one for all, and which it is."""
-    left, right = _sides(problem)
+    left, right = sides(problem)
     q_len, kv_len = problem.q_len, problem.kv_len
     offsets = [0] if problem.q_offset is None else problem.q_offset.tolist()
     lens = [kv_len] if problem.kv_lens is None else problem.kv_lens.tolist()
@@ -317,10 +350,10 @@ def _limits(problem: Problem) -> tuple[list[tuple[int, int, int]], bool]:
     return list(zip(*full, strict=True)), True
 
 
-def _overlay(overlay: Overlay | None, device: Any, view: Any) -> tuple[Any, Any, int, int, int]:
+def _overlay(overlay: Overlay | None, device: Any, view: Any) -> tuple[Any, ...]:
     """Return an overlay's pointer, where each entry begins, and its strides."""
     if overlay is None:
-        return None, None, 0, 0, 0
+        return None, None, None, None, None
     tensor = _tensor_of(overlay.array)
     tensor = tensor.view(view) if view is not None else _no_double(tensor)
     strides = [

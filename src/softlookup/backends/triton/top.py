@@ -2,7 +2,7 @@
 
 The kernel that answers stores the largest score of every part of every chunk of 32 keys. Only the
 k chunks with the largest scores can hold a row's k best keys, ties to the lower position included;
-of those chunks, only parts that reach the k-th largest are scored again. Rows go in strips, so that
+of their parts, only those that reach the k-th largest are scored again. Rows go in strips, so that
 what is stored grows with the number of keys alone. Many keys are found by sorting strips of scores.
 """
 
@@ -12,7 +12,7 @@ import torch
 import triton
 import triton.language as tl
 
-from softlookup.backends.triton.launch import Launch, cdiv, power_of_2
+from softlookup.backends.triton.launch import Launch, cdiv, multiprocessors, power_of_2
 from softlookup.backends.triton.maxima import CHUNK, Strip
 from softlookup.backends.triton.running import Room
 from softlookup.backends.triton.scores import (
@@ -33,8 +33,12 @@ from softlookup.backends.triton.scores import (
 _MOST_BYTES = 2**28  # of maxima, or of scores to be sorted
 _LEAST_ROWS = 2**14  # of a strip, so that it fills a GPU, however long the keys
 _MOST_CHOSEN = 64  # beyond, strips of scores are sorted
-_SEGMENT = 256  # chunks that one program looks through where rows are few
+_LEAST_CHUNKS = 256  # of a segment
+_PROGRAMS = 32  # for each multiprocessor: as many of one warp as it can hold at once
+_INTERPRETED = 128  # multiprocessors, where there are none
+_BLOCK = 32  # chunks that are looked at at once
 _FAR = tl.constexpr(2**31 - 1)
+_NONE = tl.constexpr(-(2**63))  # less than every code
 
 
 class Best(NamedTuple):
@@ -78,11 +82,13 @@ def _slots(numbers):
     return tl.arange(0, numbers.shape[0])[:, None] + tl.zeros(numbers.shape, tl.int32)
 
 
-@triton.jit(do_not_specialize=["pair", "row_from", "strip_rows", "chunks", "segments", "top"])
+@triton.jit(
+    do_not_specialize=["pair", "row_from", "strip_rows", "chunks", "span", "segments", "top"]
+)
 def chunks_kernel(
-    x, n, maxima, best, best_at, pair, row_from, strip_rows, chunks, segments, top,
+    x, n, maxima, best, best_at, pair, row_from, strip_rows, chunks, span, segments, top,
     TOP: tl.constexpr, PARTS: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
-    SEGMENT: tl.constexpr, S: tl.constexpr,
+    S: tl.constexpr,
 ):  # fmt: skip
     """Find the chunks with the largest scores among a segment of them, for some rows of a head."""
     n = sizes_of(n)
@@ -95,8 +101,8 @@ def chunks_kernel(
     row = row_from + tile * ROWS
     stop = tl.minimum(row + ROWS, n.q_len)
     low, high, _, _ = key_range(first, last, limit, row, stop, S)
-    begin = tl.maximum(low // 32 // BLOCK * BLOCK, segment * SEGMENT)
-    end = tl.minimum((high + 31) // 32, segment * SEGMENT + SEGMENT)
+    begin = tl.maximum(low // 32 // BLOCK * BLOCK, segment * span)
+    end = tl.minimum((high + 31) // 32, segment * span + span)
     # a cell for each part, along a row's parts and then the rows, as they lie
     cell = tile * ROWS * PARTS + tl.arange(0, ROWS * PARTS)
     i = row_from + cell // PARTS
@@ -120,10 +126,9 @@ def chunks_kernel(
 
 @triton.jit(do_not_specialize=["strip_rows", "segments", "top"])
 def segments_kernel(
-    best, best_at, whole, whole_at, strip_rows, segments, top,
-    TOP: tl.constexpr, ROWS: tl.constexpr,
-):  # fmt: skip
-    """Merge what the segments of some rows hold, in their order."""
+    best, best_at, whole_at, strip_rows, segments, top, TOP: tl.constexpr, ROWS: tl.constexpr
+):
+    """Merge what the segments of some rows hold, in their order, and store which chunks stay."""
     tiles = tl.cdiv(strip_rows, ROWS)
     program = tl.program_id(0)
     tile, near = program % tiles, program // tiles
@@ -136,64 +141,114 @@ def segments_kernel(
         some_at = tl.load(best_at + at, mask=own < strip_rows, other=-1)
         numbers, places = _taken(numbers, places, some, some_at)
     to = (near.to(tl.int64) * TOP + slot) * strip_rows + own
-    tl.store(whole + to, numbers, mask=own < strip_rows)
     tl.store(whole_at + to, places, mask=own < strip_rows)
+
+
+@triton.jit
+def _codes(numbers, places, there):
+    """Return int64 in the order of numbers, of equal ones the lower place above; _NONE else."""
+    bits = tl.where(numbers == 0, 0.0, numbers).to(tl.int32, bitcast=True)  # -0.0 equals 0.0
+    bits = bits ^ ((bits >> 31) & _FAR)
+    codes = (bits.to(tl.int64) << 32) | (~places & _FAR).to(tl.int64)
+    return tl.where(there, codes, _NONE)
+
+
+@triton.jit
+def _number_of(codes):
+    bits = (codes >> 32).to(tl.int32)
+    return (bits ^ ((bits >> 31) & _FAR)).to(tl.float32, bitcast=True)
+
+
+@triton.jit
+def _place_of(codes):
+    return ~codes.to(tl.int32) & _FAR
+
+
+@triton.jit
+def _largest(codes, TOP: tl.constexpr):
+    """Return the TOP largest codes, the largest first; _NONE where there are fewer."""
+    if codes.shape[0] >= TOP:
+        return tl.topk(codes, TOP)
+    else:
+        begins = tl.arange(0, TOP // codes.shape[0])[:, None] == 0
+        ordered = tl.sort(codes, descending=True)[None, :]
+        return tl.reshape(tl.where(begins, ordered, _NONE), (TOP,))
+
+
+@triton.jit
+def _one_row(products):
+    """Return one of 8 equal rows of 32 numbers, so that no two threads hold the same number."""
+    tiles = tl.reshape(products, (4, 2, 4, 8))
+    own = tl.arange(0, 4)[:, None, None, None] == tl.arange(0, 4)[None, None, :, None]
+    tiles = tl.where(own, tiles, float("-inf"))
+    return tl.reshape(tl.max(tl.max(tiles, 2), 1), (32,))
+
+
+@triton.jit
+def _store_best(
+    found, found_at, none, rank, to, shift, factor, top_keys, top_weights, top, n, S: tl.constexpr
+):
+    """Store keys and weights of the row at `to`: its scores `found`, or none, of each rank."""
+    row_factor = tl.load(factor + to)
+    weights = exps_of(found, in_units(tl.load(shift + to), S), n, S) * row_factor
+    weights = tl.where(row_factor == float("inf"), float("nan"), weights)  # all it sees is -inf
+    spoilt = row_factor != row_factor
+    weights = tl.where(spoilt, row_factor, tl.where(none, 0.0, weights))
+    tl.store(top_weights + to * top + rank, weights, mask=rank < top)
+    kept = tl.where(spoilt, -1, tl.where(none, -1, found_at)).to(tl.int64)
+    tl.store(top_keys + to * top + rank, kept, mask=rank < top)
 
 
 @triton.jit(do_not_specialize=["pair", "row_from", "strip_rows", "chunks", "top"])
 def keys_kernel(
-    x, n, maxima, best, best_at, shift, factor, top_keys, top_weights, pair, row_from, strip_rows,
+    x, n, maxima, best_at, shift, factor, top_keys, top_weights, pair, row_from, strip_rows,
     chunks, top, TOP: tl.constexpr, PARTS: tl.constexpr, S: tl.constexpr,
 ):  # fmt: skip
-    """Score the chosen chunks of one row again, and store its best keys and their weights."""
+    """Score the best parts of the chosen chunks of one row again, and store its best keys.
+
+    A part that stays below k others holds none of the k best keys: each of those has a better one.
+    The others are put in order, and 32 of their keys are scored at a time: k parts, as a rule, and
+    more where they are equal.
+    """
     n = sizes_of(n)
     program = tl.program_id(0)
     own, near = program % strip_rows, program // strip_rows
     batch, head = (pair + near) // n.heads, (pair + near) % n.heads
     first, last, limit = limits_of(x, n, batch, S)
     row = row_from + own
-    i = row + tl.zeros([16], tl.int32)  # the least rows of a product; all are this one
-    q = queries(x, n, batch, head, i, S)
-    lane = tl.arange(0, 32)
-    slot = tl.arange(0, TOP)[:, None]
-    cells = tl.full([TOP, 32], float("-inf"), tl.float32)
-    places = tl.full([TOP, 32], _FAR, tl.int32)
-    lists = near.to(tl.int64) * TOP * strip_rows + own
-    filled = tl.arange(0, TOP)
-    numbers = tl.load(best + lists + filled * strip_rows, mask=filled < top, other=float("inf"))
-    least = tl.min(numbers, 0)
-    for rank in range(top):
-        chunk = tl.load(best_at + lists + rank * strip_rows)
-        at = (near.to(tl.int64) * chunks + chunk) * strip_rows + own
-        most = tl.load(maxima + at * PARTS + lane % 8 // 2 * PARTS // 4, mask=chunk >= 0)
-        j = chunk * 32 + lane
-        there = (chunk >= 0) & (most >= least) & (j < limit)
+    q = queries(x, n, batch, head, row + tl.zeros([8], tl.int32), S)  # all rows of a product
+    cell = tl.arange(0, TOP * PARTS)
+    chunk = tl.load(best_at + (near.to(tl.int64) * TOP + cell // PARTS) * strip_rows + own)
+    at = (near.to(tl.int64) * chunks + chunk) * strip_rows + own
+    at = at * PARTS + cell % PARTS
+    most = tl.load(maxima + at, mask=chunk >= 0, other=float("-inf"))
+    codes = _codes(most, chunk * PARTS + cell % PARTS, most > float("-inf"))
+    order = tl.sort(codes, descending=True)
+    least = tl.max(tl.where(cell == top - 1, order, _NONE), 0) >> 32 << 32
+    least = tl.maximum(least, _NONE + 1)
+    reaching = tl.sum((order >= least).to(tl.int32), 0)
+    order = tl.reshape(order, (TOP, PARTS))
+    nth = tl.arange(0, 32 // PARTS)
+    nth = nth // (8 // PARTS) * 8 + nth % (8 // PARTS)  # where a part's keys lie, see `maxima`
+    best = tl.full([TOP], _NONE, tl.int64)  # the least first
+    for turn in tl.range(0, tl.cdiv(reaching, PARTS), num_stages=1):
+        part = tl.max(tl.where(tl.arange(0, TOP)[:, None] == turn, order, _NONE), 0)
+        place = _place_of(part)
+        j = (place // PARTS * 32 + place % PARTS * (8 // PARTS))[:, None] + nth[None, :]
+        there = (part >= least)[:, None] & (j < limit)
+        there = tl.reshape(there, (32,))
+        j = tl.where(there, tl.reshape(j, (32,)), limit)  # hidden: no mask is read of such a key
         k = keys(x, n, batch, head // n.group, j, there, S)
-        products = tl.dot(q, k.T, input_precision=S.precision)
-        scores, sees = seen_scores(
-            products, x, n, batch, head, i[:, None], j[None, :], first, last, limit, S
-        )
-        seen = (tl.max(sees.to(tl.int32), 0) > 0) & there
-        cells = tl.where(slot == rank, tl.max(scores, 0)[None, :], cells)
-        places = tl.where(slot == rank, tl.where(seen, j, _FAR)[None, :], places)
-    ranks = tl.arange(0, TOP)
-    found = tl.full([TOP], float("-inf"), tl.float32)
-    found_at = tl.full([TOP], _FAR, tl.int32)
-    for rank in range(top):
-        left = tl.where(places == _FAR, float("-inf"), cells)
-        most = tl.max(tl.max(left, 1), 0)
-        key = tl.min(tl.min(tl.where(left == most, places, _FAR), 1), 0)
-        places = tl.where(places == key, _FAR, places)
-        found = tl.where(ranks == rank, most, found)
-        found_at = tl.where(ranks == rank, key, found_at)
+        products = _one_row(tl.dot(q, k.T, input_precision=S.precision))
+        i = row + tl.zeros([32], tl.int32)
+        scores, sees = seen_scores(products, x, n, batch, head, i, j, first, last, limit, S)
+        found = _largest(_codes(scores, j, sees & there), TOP)
+        best = tl.bitonic_merge(tl.maximum(best, found), descending=False)
     to = (pair + near).to(tl.int64) * n.q_len + row
-    row_factor = tl.load(factor + to)
-    weights = exps_of(found, in_units(tl.load(shift + to), S), n, S) * row_factor
-    none, spoilt = found_at == _FAR, row_factor != row_factor
-    weights = tl.where(spoilt, row_factor, tl.where(none, 0.0, weights))
-    tl.store(top_weights + to * top + ranks, weights, mask=ranks < top)
-    kept = tl.where(spoilt, -1, tl.where(none, -1, found_at)).to(tl.int64)
-    tl.store(top_keys + to * top + ranks, kept, mask=ranks < top)
+    _store_best(
+        _number_of(best), _place_of(best), best == _NONE, TOP - 1 - tl.arange(0, TOP), to,
+        shift, factor, top_keys, top_weights, top, n, S,
+    )  # fmt: skip
 
 
 @triton.jit(do_not_specialize=["pair", "row_from", "strip_rows"])
@@ -201,7 +256,7 @@ def scores_kernel(
     x, n, scores, pair, row_from, strip_rows, ROWS: tl.constexpr, KEYS: tl.constexpr,
     S: tl.constexpr,
 ):  # fmt: skip
-    """Store natural scores of some rows, (pairs, rows, kv_len): -inf is hidden, all else finite."""
+    """Store scores of some rows, (pairs, rows, kv_len): -inf is hidden, all else finite."""
     n = sizes_of(n)
     program = tl.program_id(0)
     blocks, tiles = tl.cdiv(n.kv_len, KEYS), tl.cdiv(strip_rows, ROWS)
@@ -215,12 +270,30 @@ def scores_kernel(
     k = key_tile(x, n, batch, head // n.group, key, limit, KEYS, S)
     products = tl.dot(q, k.T, input_precision=S.precision)
     found, sees = seen_scores(products, x, n, batch, head, i, j, first, last, limit, S)
-    if S.raw:
-        found = found * n.scale
     found = tl.where(sees, tl.maximum(found, LOWEST), float("-inf"))
     own = i - row_from
     at = (near.to(tl.int64) * strip_rows + own) * n.kv_len + j
     tl.store(scores + at, found, mask=(own < strip_rows) & (j < n.kv_len))
+
+
+@triton.jit(do_not_specialize=["pair", "row_from", "strip_rows", "top"])
+def sorted_kernel(
+    x, n, scores, places, shift, factor, top_keys,  # noqa: ARG001 (`Launch.start` hands x over)
+    top_weights, pair, row_from, strip_rows, top, BLOCK: tl.constexpr, S: tl.constexpr,
+):  # fmt: skip
+    """Store the best keys of one row and their weights, from its sorted scores."""
+    n = sizes_of(n)
+    program = tl.program_id(0)
+    to = (pair + program // strip_rows).to(tl.int64) * n.q_len + row_from + program % strip_rows
+    for start in range(0, top, BLOCK):
+        rank = start + tl.arange(0, BLOCK)
+        at = program.to(tl.int64) * n.kv_len + rank
+        found = tl.load(scores + at, mask=rank < n.kv_len, other=float("-inf"))
+        found_at = tl.load(places + at, mask=rank < n.kv_len, other=-1)
+        none = found == float("-inf")
+        _store_best(
+            found, found_at, none, rank, to, shift, factor, top_keys, top_weights, top, n, S
+        )
 
 
 def best_of(launch: Launch, room: Room, top: int, kernel: Any) -> Best:
@@ -278,66 +351,50 @@ def strips(pairs: int, group: int, q_len: int, rows: int) -> list[Strip]:
 
 def _choose(launch: Launch, room: Room, strip: Strip, best: Best, top: int) -> None:
     """Fill in the best keys of a strip whose maxima are known."""
-    chunks = cdiv(launch.problem.kv_len, CHUNK)
-    width, rows = max(4, power_of_2(top)), 32
+    chunks, width = cdiv(launch.problem.kv_len, CHUNK), max(4, power_of_2(top))
+    rows = min(32, 512 // width)  # whose lists a warp holds in registers
     tiles = cdiv(strip.rows, rows) * strip.pairs
-    few = tiles * cdiv(chunks, _SEGMENT) <= 2**12
-    segment = _SEGMENT if few else power_of_2(chunks)
-    segments = cdiv(chunks, segment)
+    span = _span(launch, chunks, tiles)
+    segments = cdiv(chunks, span)
     shape = (strip.pairs, segments, width, strip.rows)
     found, found_at = launch.empty(*shape), launch.empty(*shape, dtype=torch.int32)
-    chunks_kernel[(tiles * segments,)](
-        launch.inputs, launch.sizes, strip.maxima, found, found_at, strip.pair, strip.row,
-        strip.rows, chunks, segments, top, TOP=width, PARTS=strip.parts, ROWS=rows,
-        BLOCK=32, SEGMENT=segment, S=launch.switches, num_warps=1,
+    launch.start(
+        chunks_kernel, tiles * segments, strip.maxima, found, found_at, strip.pair, strip.row,
+        strip.rows, chunks, span, segments, top, TOP=width, PARTS=strip.parts, ROWS=rows,
+        BLOCK=_BLOCK, num_warps=1,
     )  # fmt: skip
     if segments > 1:
-        some, some_at = found, found_at
-        found, found_at = (
-            launch.empty(*shape[:1], *shape[2:]),
-            launch.empty(*shape[:1], *shape[2:], dtype=torch.int32),
-        )
+        some_at, found_at = found_at, launch.empty(*shape[:1], *shape[2:], dtype=torch.int32)
         segments_kernel[(tiles,)](
-            some, some_at, found, found_at, strip.rows, segments, top, TOP=width, ROWS=rows,
-            num_warps=1,
-        )  # fmt: skip
-    keys_kernel[(strip.rows * strip.pairs,)](
-        launch.inputs, launch.sizes, strip.maxima, found, found_at, room.shift, room.factor,
-        best.keys, best.weights, strip.pair, strip.row, strip.rows, chunks, top,
-        TOP=width, PARTS=strip.parts, S=launch.switches, num_warps=1,
+            found, some_at, found_at, strip.rows, segments, top, TOP=width, ROWS=rows, num_warps=1
+        )
+    held = 64 if launch.inputs.query.element_size() == 4 else 256  # of 32 keys, by one warp
+    launch.start(
+        keys_kernel, strip.rows * strip.pairs, strip.maxima, found_at, room.shift, room.factor,
+        best.keys, best.weights, strip.pair, strip.row, strip.rows, chunks, top, TOP=width,
+        PARTS=strip.parts, num_warps=max(1, launch.switches.head // held),
     )  # fmt: skip
+
+
+def _span(launch: Launch, chunks: int, tiles: int) -> int:
+    """Return how many chunks a segment has, so that programs fill a GPU: whole blocks."""
+    wanted = max(1, _PROGRAMS * multiprocessors(launch.device, _INTERPRETED) // tiles)
+    return cdiv(max(cdiv(chunks, wanted), _LEAST_CHUNKS), _BLOCK) * _BLOCK
 
 
 def _sort_strips(launch: Launch, room: Room, best: Best, top: int) -> None:
     """Fill in the best keys of all rows by sorting scores, as many at once as memory is set by."""
-    p, there = launch.problem, min(top, launch.problem.kv_len)
-    flat = [
-        array.view(p.batch * p.heads, p.q_len, -1) for array in (*best, room.shift, room.factor)
-    ]
-    keys, weights, shift, factor = flat
-    keys.fill_(-1)
-    weights.zero_()
-    if p.kv_len:
-        for strip in strips(
-            p.batch * p.heads, p.group, p.q_len, max(128, _MOST_BYTES // (16 * p.kv_len))
-        ):
-            scores = launch.empty(strip.pairs, strip.rows, p.kv_len)
-            blocks, tiles = cdiv(p.kv_len, 64), cdiv(strip.rows, 32)
-            scores_kernel[(blocks * tiles * strip.pairs,)](
-                launch.inputs, launch.sizes, scores, strip.pair, strip.row, strip.rows,
-                ROWS=32, KEYS=64, S=launch.switches, num_warps=4, num_stages=1,
-            )  # fmt: skip
-            found, found_at = scores.sort(dim=-1, descending=True, stable=True)
-            found, found_at = found[..., :there], found_at[..., :there]
-            at = (
-                slice(strip.pair, strip.pair + strip.pairs),
-                slice(strip.row, strip.row + strip.rows),
-            )
-            none = torch.isneginf(found)
-            weight = torch.exp(found - shift[at]) * factor[at]
-            weight.masked_fill_(torch.isinf(factor[at]), float("nan"))  # all visible are -inf
-            keys[at][..., :there] = found_at.masked_fill(none, -1)
-            weights[at][..., :there] = weight.masked_fill(none, 0.0)
-    spoilt = torch.isnan(factor)
-    keys.masked_fill_(spoilt, -1)
-    weights.masked_fill_(spoilt, float("nan"))
+    p = launch.problem
+    most = max(128, _MOST_BYTES // (16 * max(p.kv_len, 1)))
+    for strip in strips(p.batch * p.heads, p.group, p.q_len, most):
+        scores = launch.empty(strip.pairs, strip.rows, p.kv_len)
+        blocks, tiles = cdiv(p.kv_len, 64), cdiv(strip.rows, 32)
+        launch.start(
+            scores_kernel, blocks * tiles * strip.pairs, scores, strip.pair, strip.row, strip.rows,
+            ROWS=32, KEYS=64, num_warps=4, num_stages=1,
+        )  # fmt: skip
+        found, found_at = scores.sort(dim=-1, descending=True, stable=True)
+        launch.start(
+            sorted_kernel, strip.pairs * strip.rows, found, found_at, room.shift, room.factor,
+            best.keys, best.weights, strip.pair, strip.row, strip.rows, top, BLOCK=256, num_warps=4,
+        )  # fmt: skip

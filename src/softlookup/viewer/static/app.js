@@ -1237,6 +1237,15 @@ function axesOf(capture, stage, batch) {
   const of = (list) => capture.axes[list[list.length > 1 ? batch : 0]];
   return { queries: of(queries), keys: of(keys) };
 }
+var isPadding = (padding, at) => padding.some(([from, upTo]) => from <= at && at < upTo);
+function kindOf({ padding, prompt = null }, at) {
+  if (isPadding(padding, at)) return "padding";
+  return prompt !== null && at >= prompt ? "written" : "";
+}
+function noteOf(axis2, at) {
+  const kind = kindOf(axis2, at);
+  return kind && ` (${kind})`;
+}
 function infoOf(capture, stage, batch) {
   const layer = capture.layers[stage];
   const { queries, keys } = axesOf(capture, stage, batch);
@@ -1928,7 +1937,7 @@ function decoded({ info, capture, stage, batch }, source, answer) {
 }
 function paddedRows(padding, { shape, rows, row_words: words2 }) {
   if (!padding.length) return null;
-  const filler = (token2) => padding.some(([start2, stop]) => start2 <= token2 && token2 < stop);
+  const filler = (token2) => isPadding(padding, token2);
   return Array.from({ length: shape[0] }, (_, r) => (words2?.[r] ?? [rows[0] + r]).every(filler));
 }
 function lineOf(state, source, view, line4) {
@@ -2789,6 +2798,8 @@ var TEXT = 11;
 var SMALL2 = 9.5;
 var APART = 6;
 var GAP = 5;
+var EDGE = 16;
+var PALE = 0.7;
 var LEAST = 0.02;
 function axisOf(camera, box, size, vertical) {
   const { left: left3, top: top3, per } = edgesOf(camera, box);
@@ -2814,7 +2825,7 @@ function tokenAt({ from, per, count: count3 }, pixels2) {
   return at >= 0 && at < count3 ? at : null;
 }
 var positionWords = (at) => at.toLocaleString("en");
-function drawLabels(pen, axis2, { tokens, across, picked: picked2, colors, ratio }) {
+function drawLabels(pen, axis2, { info, across, picked: picked2, colors, ratio }) {
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.font = `${TEXT}px system-ui, sans-serif`;
   pen.textBaseline = "middle";
@@ -2831,11 +2842,23 @@ function drawLabels(pen, axis2, { tokens, across, picked: picked2, colors, ratio
     if (middle < 0 || middle > axis2.length) continue;
     const strong = marked.includes(at);
     pen.fillStyle = strong ? colors.ink : colors.soft;
-    pen.font = `${strong ? 650 : 400} ${TEXT}px system-ui, sans-serif`;
-    if (worded) writeToken(pen, axis2, middle, shortName(tokens[at]), positionWords(at), across);
+    const filler = kindOf(info, at) === "padding";
+    pen.globalAlpha = filler ? PALE : 1;
+    pen.font = `${filler ? "italic " : ""}${strong ? 650 : 400} ${TEXT}px system-ui, sans-serif`;
+    const text = shortName(info.tokens[at]);
+    if (worded) writeToken(pen, axis2, middle, text, positionWords(at), across);
     else writePosition(pen, axis2, middle, positionWords(at), across);
   }
+  pen.globalAlpha = 1;
+  if (info.prompt) drawEdge(pen, axis2, info.prompt, across, colors);
   pen.setTransform(1, 0, 0, 1, 0, 0);
+}
+function drawEdge(pen, { vertical, from, per, length }, prompt, across, colors) {
+  const edge = Math.round((prompt - from) / per);
+  if (edge <= 0 || edge >= length) return;
+  pen.fillStyle = colors.ink;
+  if (vertical) pen.fillRect(across - EDGE, edge - 1, EDGE, 2);
+  else pen.fillRect(edge - 1, across - EDGE, 2, EDGE);
 }
 var clearance = ({ vertical }) => vertical ? 14 : 44;
 function writeToken(pen, { vertical }, middle, text, position, across) {
@@ -3217,9 +3240,9 @@ function rowWords(scene) {
 var count = (x) => Number.isInteger(x) ? String(x) : rounded(x);
 
 // src/map_words.js
-var placed = (tokens, at) => `${positionWords(at)} ⁨“${shortName(tokens[at])}”⁩`;
+var placed = (axis2, at) => `${positionWords(at)} ⁨“${shortName(axis2.tokens[at])}”⁩${noteOf(axis2, at)}`;
 var spanWords = ([from, upTo]) => upTo - from === 1 ? positionWords(from) : `${positionWords(from)} … ${positionWords(upTo - 1)}`;
-var pairName = ({ queries, keys }, query, key) => `query ${placed(queries.tokens, query)} reads key ${placed(keys.tokens, key)}`;
+var pairName = ({ queries, keys }, query, key) => `query ${placed(queries, query)} reads key ${placed(keys, key)}`;
 function readWords(scene) {
   const { at, cell: cell3, reading } = scene;
   if (!at || !cell3) {
@@ -4115,15 +4138,16 @@ function axis(kind, name, length, cell3, labels) {
     labels
   );
 }
-function labelsOf(tokens, at, act, side, { cell: cell3, picked: picked2, hover, padding = [] }) {
+function labelsOf(tokens, at, act, side, { cell: cell3, picked: picked2, hover, padding = [], prompt = null }) {
   const marks = marksOf(tokens, at, cell3, [picked2, hover]);
   const isPicked = (mark3) => mark3.position === picked2;
   const stop = marks.findIndex(isPicked);
   return marks.map((mark3, i) => {
     const { index, position, text, numbered } = mark3;
-    const filler = padding.some(([from, upTo]) => position >= from && position < upTo);
-    const kinds = [isPicked(mark3) && "picked", position === hover && "hover", filler && "padding"];
-    const name = `${text}${numbered ? ` @${position}` : ""}${filler ? " (padding)" : ""}`;
+    const kind = kindOf({ padding, prompt }, position);
+    const kinds = [isPicked(mark3) && "picked", position === hover && "hover", kind];
+    const note = noteOf({ padding, prompt }, position);
+    const name = `${text}${numbered ? ` @${position}` : ""}${note}`;
     return h(
       "button",
       {
@@ -4134,7 +4158,7 @@ function labelsOf(tokens, at, act, side, { cell: cell3, picked: picked2, hover, 
         "data-key": `${act}:${position}`,
         "aria-pressed": String(isPicked(mark3)),
         "aria-label": `${side} ${name}`,
-        title: `${readable(tokens[index])}${filler ? " (padding)" : ""}`,
+        title: `${readable(tokens[index])}${note}`,
         tabindex: i === Math.max(0, stop) ? 0 : -1,
         vars: { "--at": `${index * cell3}px` }
       },
@@ -4500,7 +4524,7 @@ function definitionsOf({ colors, cell: cell3 }) {
     "</defs>"
   ].join("\n");
 }
-var PALE = "0.3";
+var PALE2 = "0.3";
 function cellPaths(grid2, range3, { colors, cell: cell3 }) {
   const [rows, columns] = grid2.shape;
   const { weights: weights2, visible } = grid2;
@@ -4553,7 +4577,7 @@ function sinkRects(grid2, range3, { left: left3, top: top3, cell: cell3, colors 
   return (grid2.sink ?? []).map((share2, r) => {
     const code = codeOf(share2, range3);
     const fill = code < 0 ? colors.nan : hexOf(colors.ramp, code);
-    const pale = grid2.padded?.[r] ? `fill-opacity="${PALE}" ` : "";
+    const pale = grid2.padded?.[r] ? `fill-opacity="${PALE2}" ` : "";
     return `<rect x="${x}" y="${top3 + r * cell3}" width="${sinkWidth(cell3)}" height="${cell3}" fill="${fill}" ${pale}shape-rendering="crispEdges"/>`;
   });
 }
@@ -4961,7 +4985,7 @@ var HEAT_CSS = `
 .sparse.keys > .heat-label::after { content: ""; position: absolute; left: 50%; top: 0; height: 4px; border-left: 1px solid currentColor; }
 button.heat-label:hover, .heat-label.hover { color: var(--ink); background: var(--faint); z-index: 1; }
 .heat-label.picked { color: var(--ink); font-weight: 650; }
-.heat-label.padding { opacity: .7; font-style: italic; }
+.heat-label.padding, .chip.padding { opacity: .7; font-style: italic; } .written bdi { text-decoration: underline dotted; text-underline-offset: 2px; }
 .heat-label.sink { font-style: italic; }
 .heat-label:focus-visible { outline-offset: 0; z-index: 1; }
 
@@ -5306,7 +5330,7 @@ function axisAt({ info }, { layer, batch }, side) {
 }
 function realTokens({ info }, axis2) {
   const { tokens, padding } = info.axes[axis2];
-  return tokens.map((_, at) => !padding.some(([start2, stop]) => start2 <= at && at < stop));
+  return tokens.map((_, at) => !isPadding(padding, at));
 }
 function firstReal(data, place) {
   const real = realTokens(data, axisAt(data, place, "keys"));
@@ -6022,15 +6046,14 @@ function caption(scene, at) {
   );
 }
 function piece({ state, queries }, position, stop) {
-  const { tokens, padding } = queries;
-  const filler = padding.some(([from, upTo]) => position >= from && position < upTo);
+  const { tokens } = queries;
   const on = state.picked && position === state.row;
-  const note = filler ? " (padding)" : "";
+  const note = noteOf(queries, position);
   return h(
     "button",
     {
       type: "button",
-      class: ["piece", on && "picked", filler && "padding"].filter(Boolean).join(" "),
+      class: ["piece", on && "picked", kindOf(queries, position)].filter(Boolean).join(" "),
       "data-act": "ask",
       "data-arg": position,
       "aria-pressed": String(on),
@@ -6057,7 +6080,10 @@ function textPart(scene) {
       "div",
       { class: "pieces", role: "group", "aria-labelledby": "text-title" },
       start2 > 0 && h("span", { class: "quiet" }, "…"),
-      shown.map((position) => piece(scene, position, stop)),
+      shown.flatMap((position) => [
+        position === queries.prompt && h("span", { class: "quiet" }, "written:"),
+        piece(scene, position, stop)
+      ]),
       start2 + TEXT2 < length && h("span", { class: "quiet" }, "…")
     )
   );
@@ -6446,18 +6472,18 @@ function axes(scene, view, which, layout) {
   const cell3 = cellOf(scene, view, layout);
   const [row, key] = scene.picked ?? [null, null];
   const [hoverRow, hoverKey] = scene.at ?? [null, null];
-  const filler = (axis2) => scene.words ? [] : axis2.padding;
+  const marks = ({ padding, prompt }) => scene.words ? {} : { padding, prompt };
   const rows = rowAxis(grid2, {
     cell: cell3,
     picked: row,
     hover: hoverRow,
-    padding: filler(scene.queries)
+    ...marks(scene.queries)
   });
   const keys = keyAxis(grid2, {
     cell: cell3,
     picked: key === SINK ? null : key,
     hover: hoverKey,
-    padding: filler(scene.keys)
+    ...marks(scene.keys)
   });
   rows.setAttribute("data-glance", `rows ${which}`);
   keys.setAttribute("data-glance", `keys ${which}`);
@@ -6645,6 +6671,13 @@ function drawPiece(pen, sheet, at, up, side, tileAt, sprite) {
     Math.max(1, y1 - y0)
   );
 }
+function palePadding(pen, { x, y }, padding, size, colors) {
+  pen.fillStyle = colors.paper;
+  pen.globalAlpha = FADED;
+  for (const [from, upTo] of padding)
+    pen.fillRect(x(0), y(from), x(size.keys) - x(0), y(upTo) - y(from));
+  pen.globalAlpha = 1;
+}
 function unknownFill(colors, ratio) {
   const size = Math.round(8 * ratio);
   const tile = (
@@ -6805,22 +6838,26 @@ function colored2({ scene, sprites, colors }) {
   return sprites.pixels(state.theme, colors, info.codes, range3 ?? [first, last]);
 }
 function cellsWork(studio) {
-  const { scene, desk, sprites, unknown, ratio } = studio;
+  const { scene, desk, sprites, unknown, colors, ratio } = studio;
   const { camera, layout, level, info, place, size, state } = scene;
   const { box } = layout;
   const pixels2 = colored2(studio);
+  const sheet = sheetOf(camera, box, ratio);
   const { pool } = state.map;
   return {
     picture: [...viewOf(camera), level, desk.atlas.version, pixels2, pool, ...Object.values(place)],
     box,
-    paint: (pen) => drawMap(pen, {
-      ...{ camera, box, size, sheet: sheetOf(camera, box, ratio) },
-      ...{ level: isDrawable(scene) ? level : null, top: info?.top ?? 0 },
-      tile: info?.tile ?? 1,
-      tileAt: (at) => info ? desk.atlas.tile(place, at) : void 0,
-      sprite: (tile) => sprites.sprite(tile, pool),
-      unknown
-    })
+    paint: (pen) => {
+      drawMap(pen, {
+        ...{ camera, box, size, sheet },
+        ...{ level: isDrawable(scene) ? level : null, top: info?.top ?? 0 },
+        tile: info?.tile ?? 1,
+        tileAt: (at) => info ? desk.atlas.tile(place, at) : void 0,
+        sprite: (tile) => sprites.sprite(tile, pool),
+        unknown
+      });
+      palePadding(pen, sheet, scene.queries.padding, size, colors);
+    }
   };
 }
 function linesWork({ scene, colors, ratio }) {
@@ -6845,13 +6882,13 @@ function labelsWork({ scene, colors, ratio }, vertical) {
   const { box, names: names2, above } = layout;
   const axis2 = axisOf(camera, box, size, vertical);
   const across = vertical ? names2 : above;
-  const { tokens } = vertical ? scene.queries : scene.keys;
+  const info = vertical ? scene.queries : scene.keys;
   const chosen4 = vertical ? state.picked ? state.row : null : state.key;
   const picked2 = [chosen4, named2 ? named2[vertical ? 0 : 1] : null];
   return {
-    picture: [axis2.from, axis2.per, tokens, ...picked2],
+    picture: [axis2.from, axis2.per, info, ...picked2],
     box: vertical ? { width: across, height: box.height } : { width: box.width, height: across },
-    paint: (pen) => drawLabels(pen, axis2, { tokens, across, picked: picked2, colors, ratio })
+    paint: (pen) => drawLabels(pen, axis2, { info, across, picked: picked2, colors, ratio })
   };
 }
 function profileWork({ scene, desk, colors, ratio }, vertical) {
@@ -6893,6 +6930,11 @@ function miniWork({ scene, desk, minis, unknown, colors, ratio }) {
         const [wide, high] = [tile.columns * p / size.keys, tile.rows * p / size.rows];
         pen.drawImage(minis.sprite(tile, pool), 0, 0, wide * width, high * height);
       }
+      const sheet = {
+        x: (key) => key / size.keys * width,
+        y: (query) => query / size.rows * height
+      };
+      palePadding(pen, sheet, scene.queries.padding, size, colors);
       drawView(pen, scene, colors, ratio);
     }
   };
@@ -7699,6 +7741,7 @@ function countsIn({ info, level, place, camera, layout, size, state }, atlas) {
 
 // src/readout.js
 var MOST11 = 6;
+var ROUNDING = 1e-9;
 function added(terms2) {
   if (terms2.length <= MOST11) return terms2.join(" + ") || "0";
   const left3 = terms2.length - MOST11 + 1;
@@ -7807,7 +7850,10 @@ function sumLine(record, id, reading) {
   if (lostIn(record, reading) && (id === "weight" || id === "reads")) return LOST;
   if (id === "weight") {
     const parts2 = [...seen.map((i) => rounded(record.weights[i])), ...extra(rest?.weight ?? 0)];
-    return line2(`${added(parts2)} = ${rounded(record.weights_sum)}`, exact(record.weights_sum));
+    const sum2 = record.weights_sum;
+    const text = `${added(parts2)} = ${rounded(sum2)}`;
+    if (record.sink || sum2 === 1 || !(Math.abs(sum2 - 1) < ROUNDING)) return line2(text, exact(sum2));
+    return { formula: text, exactly: `in float64 ${exact(sum2)}; without rounding exactly 1` };
   }
   if (id !== "reads" || !record.out) return { formula: "", exactly: "this step adds nothing up" };
   const parts = seen.map(
@@ -8346,8 +8392,8 @@ function listsPart(scene) {
   return h(
     "div",
     { class: "map-lists", "data-key": "lists" },
-    state.picked && linksList(scene, "from", `Query ${placed(queries.tokens, state.row)} reads`, scene.from),
-    state.key !== null && linksList(scene, "by", `Key ${placed(keys.tokens, state.key)} is read by`, scene.by)
+    state.picked && linksList(scene, "from", `Query ${placed(queries, state.row)} reads`, scene.from),
+    state.key !== null && linksList(scene, "by", `Key ${placed(keys, state.key)} is read by`, scene.by)
   );
 }
 function linksList(scene, which, title, { links, refused }) {
@@ -8365,7 +8411,7 @@ function waiting2(scene, which) {
   return scene.info?.refused ? "This list needs the whole map, which is too large here." : "This list is there once the map is whole.";
 }
 function table3(scene, which, id, links) {
-  const tokens = which === "from" ? scene.keys.tokens : scene.queries.tokens;
+  const axis2 = which === "from" ? scene.keys : scene.queries;
   const name = which === "from" ? "key" : "query";
   const write2 = alike(links.map(({ weight }) => weight));
   const line4 = (link, i) => {
@@ -8374,7 +8420,7 @@ function table3(scene, which, id, links) {
     return h(
       "tr",
       { "data-key": String(at) },
-      h("th", { scope: "row" }, token(tokens, at, i === 0, `${link.query}:${link.key}`)),
+      h("th", { scope: "row" }, token(axis2, at, i === 0, `${link.query}:${link.key}`)),
       h("td", { class: "so-far" }, positionWords(at)),
       h(
         "td",
@@ -8398,17 +8444,19 @@ function table3(scene, which, id, links) {
     h("tbody", {}, links.map(line4))
   );
 }
-function token(tokens, at, first, pair2) {
+function token(axis2, at, first, pair2) {
+  const { tokens } = axis2;
+  const note = noteOf(axis2, at);
   return h(
     "button",
     {
       type: "button",
-      class: `chip ${colorClass(at)} later`,
+      class: `chip ${colorClass(at)} later ${kindOf(axis2, at)}`,
       "data-act": "map-link",
       "data-arg": pair2,
       tabindex: first ? 0 : -1,
-      title: readable(tokens[at]),
-      "aria-label": `go to ${shortName(tokens[at])} at ${at}`
+      title: `${readable(tokens[at])}${note}`,
+      "aria-label": `go to ${shortName(tokens[at])} at ${at}${note}`
     },
     h("bdi", {}, shortName(tokens[at]))
   );
@@ -8445,7 +8493,8 @@ function tourLine({ state, queries, keys }, i, number2) {
   if (!tour) return null;
   const { query, key, weight } = tour.links[i];
   const here = i === tour.at;
-  const texts = [queries.tokens[query], keys.tokens[key]].map(shortName);
+  const from = noteOf(queries, query);
+  const upTo = noteOf(keys, key);
   const go2 = h(
     "button",
     {
@@ -8457,7 +8506,14 @@ function tourLine({ state, queries, keys }, i, number2) {
       tabindex: here ? 0 : -1
     },
     h("span", {}, `${positionWords(query)} → ${positionWords(key)} `),
-    h("small", {}, h("bdi", {}, texts[0]), " → ", h("bdi", {}, texts[1]))
+    h(
+      "small",
+      {},
+      h("bdi", {}, shortName(queries.tokens[query])),
+      `${from} → `,
+      h("bdi", {}, shortName(keys.tokens[key])),
+      upTo
+    )
   );
   return h(
     "tr",
@@ -8471,7 +8527,7 @@ function marksPart({ state, queries, keys, size }) {
   if (!marks.length) return null;
   const line4 = (mark3, i) => {
     if (mark3.query >= size.rows || mark3.key >= size.keys) return null;
-    const words2 = `${placed(queries.tokens, mark3.query)} → ${placed(keys.tokens, mark3.key)}`;
+    const words2 = `${placed(queries, mark3.query)} → ${placed(keys, mark3.key)}`;
     return h(
       "li",
       { "data-key": `${mark3.query}:${mark3.key}:${mark3.z}:${mark3.lock}` },
@@ -8669,6 +8725,38 @@ function rangePart({ state }) {
   );
 }
 
+// src/heading.js
+function headingOf({ id, unit, means }, { by, down }, word2, { beside, below } = {}) {
+  const way = by !== id ? "" : down ? " ▼" : " ▲";
+  return h(
+    "th",
+    {
+      scope: "col",
+      "data-key": id,
+      class: id === BY_HEAD ? "name" : "",
+      "aria-sort": by === id ? down ? "descending" : "ascending" : null
+    },
+    h(
+      "button",
+      { type: "button", "data-act": "sort", "data-arg": id, title: means },
+      h(
+        "span",
+        {},
+        word2,
+        " ",
+        h(
+          "span",
+          { class: "whole" },
+          unit && h("small", {}, unit),
+          h("i", { class: "way", "aria-hidden": "true" }, way)
+        ),
+        beside
+      )
+    ),
+    below
+  );
+}
+
 // src/table_part.js
 var PICTURE = 48;
 var [SHORTLY, MINUTE, HOUR] = [2, 90, 5400];
@@ -8692,7 +8780,7 @@ function tableMain(scene) {
           h("tbody", {}, bodyRows(scene))
         )
       ),
-      h("p", { class: "quiet table-note" }, noteOf(scene))
+      h("p", { class: "quiet table-note" }, noteOf2(scene))
     )
   );
 }
@@ -8701,7 +8789,7 @@ function titleOf2({ rows, state }) {
   const heads = `${rows.length.toLocaleString("en")} head${rows.length === 1 ? "" : "s"}`;
   return layer ? `${heads} of ${readable(layer.label)}` : `All ${heads} at a glance`;
 }
-function noteOf({ by }) {
+function noteOf2({ by }) {
   const pictures = "Each picture shows its largest weights: queries down, keys across.";
   return `Open a head by its name. ${pictures}${by ? ` Computed by ${by}.` : ""}`;
 }
@@ -8787,33 +8875,10 @@ function headRow({ columns, state, kinds }) {
     kinds.length > 0 && h("th", { scope: "col", class: "kinds-cell", "data-key": "kinds" }, "of what is read")
   );
 }
-function heading({ id, word: word2, unit, means }, { by, down }) {
-  const way = by !== id ? "" : down ? " ▼" : " ▲";
-  return h(
-    "th",
-    {
-      scope: "col",
-      "data-key": id,
-      class: id === BY_HEAD ? "name" : "",
-      "aria-sort": by === id ? down ? "descending" : "ascending" : null
-    },
-    h(
-      "button",
-      { type: "button", "data-act": "sort", "data-arg": id, title: means },
-      h(
-        "span",
-        {},
-        h("span", { class: id.startsWith("reads ") ? "whole" : "" }, swatch3(id), word2),
-        " ",
-        h(
-          "span",
-          { class: "whole" },
-          unit && h("small", {}, unit),
-          h("i", { class: "way", "aria-hidden": "true" }, way)
-        )
-      )
-    )
-  );
+function heading(column, table7) {
+  const { id, word: word2 } = column;
+  const named2 = h("span", { class: id.startsWith("reads ") ? "whole" : "" }, swatch3(id), word2);
+  return headingOf(column, table7, named2);
 }
 function swatch3(id) {
   const kind = id === "first" ? "first token" : id.startsWith("reads ") ? id.slice(6) : "";
@@ -8952,17 +9017,17 @@ function waitingWords({ info, profile }) {
 }
 function extremes({ queries, keys }, list, profile, open4) {
   const lines = list.lines(profile) ?? [];
-  const { tokens } = list.axis === "key" ? keys : queries;
+  const info = list.axis === "key" ? keys : queries;
   const most = Math.max(...lines.map(({ share: share2 }) => share2));
   return h(
     "details",
     { "data-key": list.id, open: open4 },
     h("summary", {}, list.title),
     h("p", { class: "quiet means" }, list.means),
-    lines.length ? table4(list, lines, tokens, most) : h("p", { class: "quiet" }, "there are none")
+    lines.length ? table4(list, lines, info, most) : h("p", { class: "quiet" }, "there are none")
   );
 }
-function table4({ axis: axis2, unit, title, act }, lines, tokens, most) {
+function table4({ axis: axis2, unit, title, act }, lines, info, most) {
   const heads = ["token", axis2, unit].map((word2) => h("th", { scope: "col" }, word2));
   const write2 = alike(lines.map(({ number: number2 }) => number2));
   return h(
@@ -8976,7 +9041,7 @@ function table4({ axis: axis2, unit, title, act }, lines, tokens, most) {
         ({ at, number: number2, share: share2 }, i) => h(
           "tr",
           { "data-key": String(at) },
-          h("th", { scope: "row" }, pick4(act, axis2, tokens, at, i === 0)),
+          h("th", { scope: "row" }, pick4(act, axis2, info, at, i === 0)),
           h("td", { class: "so-far" }, positionWords(at)),
           h(
             "td",
@@ -8992,17 +9057,19 @@ function table4({ axis: axis2, unit, title, act }, lines, tokens, most) {
     )
   );
 }
-function pick4(act, axis2, tokens, at, first) {
+function pick4(act, axis2, info, at, first) {
+  const { tokens } = info;
+  const note = noteOf(info, at);
   return h(
     "button",
     {
       type: "button",
-      class: `chip ${colorClass(at)} later`,
+      class: `chip ${colorClass(at)} later ${kindOf(info, at)}`,
       "data-act": act,
       "data-arg": at,
       tabindex: first ? 0 : -1,
-      title: readable(tokens[at]),
-      "aria-label": `pick ${axis2} ${at}, ${shortName(tokens[at])}`
+      title: `${readable(tokens[at])}${note}`,
+      "aria-label": `pick ${axis2} ${at}, ${shortName(tokens[at])}${note}`
     },
     h("bdi", {}, shortName(tokens[at]))
   );
@@ -10851,7 +10918,7 @@ main.heads-beside { grid-template-columns: 516px minmax(0, 1fr); grid-template-r
 .about:has([open]) { flex-wrap: wrap; } .about:has([open]) > p { white-space: normal; overflow-wrap: anywhere; } .about summary { font-size: 13px; } .about details { font-size: 13px; }
 .about dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 2px 14px; padding: 6px 0; overflow-wrap: anywhere; }
 .about dt { color: var(--soft); }
-.pieces { display: flex; flex-wrap: wrap; gap: 3px; direction: ltr; }
+.pieces { display: flex; flex-wrap: wrap; gap: 3px; direction: ltr; } .pieces > .quiet { padding: 2px 5px; font-size: 14px; }
 .piece { padding: 1px 6px; border-radius: 5px; background: var(--panel); border: 1px solid var(--line); font-size: 14px; white-space: pre; max-width: 100%; overflow: hidden; }
 .piece:hover { border-color: var(--edge); }
 .piece.picked { background: var(--ink); color: var(--paper); border-color: var(--ink); font-weight: 600; }
@@ -11094,7 +11161,6 @@ dialog form { margin-top: 16px; }
 `;
 
 // src/survey_data.js
-var BY_HEAD2 = "head";
 var MOST_ROWS = 400;
 var POINTS = (
   /** @type {const} */
@@ -11178,7 +11244,7 @@ function orderOf(survey, { by, point, down, of }) {
   });
 }
 var firstSurvey = ({ json }) => ({
-  by: BY_HEAD2,
+  by: BY_HEAD,
   point: "median",
   down: false,
   of: "",
@@ -11189,8 +11255,8 @@ var firstSurvey = ({ json }) => ({
 });
 function surveyHash({ by, point, down, of, open: open4 }) {
   const fields2 = new URLSearchParams();
-  if (by !== BY_HEAD2) fields2.set("by", by);
-  if (down !== (by !== BY_HEAD2)) fields2.set("way", down ? "down" : "up");
+  if (by !== BY_HEAD) fields2.set("by", by);
+  if (down !== (by !== BY_HEAD)) fields2.set("way", down ? "down" : "up");
   if (point !== "median") fields2.set("point", point);
   if (of) fields2.set("of", of);
   if (open4 !== null) fields2.set("open", String(open4));
@@ -11200,7 +11266,7 @@ function surveyAt(hash, survey) {
   const fields2 = new URLSearchParams(hash.replace(/^#/, ""));
   const { heads, measures: measures2 } = survey.json;
   const first = firstSurvey(survey);
-  const by = measures2.includes(fields2.get("by") ?? "") ? String(fields2.get("by")) : BY_HEAD2;
+  const by = measures2.includes(fields2.get("by") ?? "") ? String(fields2.get("by")) : BY_HEAD;
   const way = fields2.get("way");
   const point = fields2.get("point") ?? "";
   const of = fields2.get("of") ?? "";
@@ -11208,7 +11274,7 @@ function surveyAt(hash, survey) {
   const state = {
     ...first,
     by,
-    down: way === "down" || way !== "up" && by !== BY_HEAD2,
+    down: way === "down" || way !== "up" && by !== BY_HEAD,
     point: Object.hasOwn(POINTS, point) ? point : "median",
     of: heads.some((head2) => layerOf(head2) === of) ? of : "",
     open: open4 >= 0 && open4 < heads.length ? open4 : null
@@ -11459,7 +11525,7 @@ function choice3(word2, name, options, chosen4) {
   );
 }
 function headRow2(survey, state) {
-  const order = { id: BY_HEAD2, word: "head", unit: "", means: "the order of the model", texts: "", end: 0 };
+  const order = { id: BY_HEAD, word: "head", unit: "", means: "the order of the model", texts: "", end: 0 };
   const columns = survey.json.measures.map((id, m) => ({
     id,
     ...wordsOf2(id),
@@ -11485,35 +11551,9 @@ function whichTexts(survey, m) {
   return `${least === most ? "" : `${count2(least)} … `}${count2(most)} of ${count2(all)} texts`;
 }
 var scale = (end) => h("span", { class: "scale" }, end > 0 && [h("span", {}, "0"), h("span", {}, rounded(end))]);
-function heading2({ id, word: word2, unit, means, texts, end }, { by, down }) {
-  const way = by !== id ? "" : down ? " ▼" : " ▲";
-  return h(
-    "th",
-    {
-      scope: "col",
-      "data-key": id,
-      class: id === BY_HEAD2 ? "name" : "",
-      "aria-sort": by === id ? down ? "descending" : "ascending" : null
-    },
-    h(
-      "button",
-      { type: "button", "data-act": "sort", "data-arg": id, title: means },
-      h(
-        "span",
-        {},
-        word2,
-        " ",
-        h(
-          "span",
-          { class: "whole" },
-          unit && h("small", {}, unit),
-          h("i", { class: "way", "aria-hidden": "true" }, way)
-        ),
-        texts && h("small", { class: "which" }, texts)
-      )
-    ),
-    scale(end)
-  );
+function heading2(column, state) {
+  const beside = column.texts && h("small", { class: "which" }, column.texts);
+  return headingOf(column, state, column.word, { beside, below: scale(column.end) });
 }
 function bodyRows2(survey, state, at, stop) {
   const { heads, measures: measures2, keys, texts } = survey.json;
@@ -11587,7 +11627,7 @@ function keysFooter() {
 
 // src/survey_page.js
 var SURVEY_ACTIONS = {
-  sort: (_, { by, down }, id) => ({ by: id, down: by === id ? !down : id !== BY_HEAD2, all: false }),
+  sort: (_, { by, down }, id) => ({ by: id, down: by === id ? !down : id !== BY_HEAD, all: false }),
   point: (_, __, point) => ({ point }),
   of: (_, __, of) => ({ of, all: false }),
   all: () => ({ all: true }),
