@@ -157,7 +157,7 @@ def lay_over(array: Array, argument: str, full: tuple[int, ...], plain: bool) ->
             f"{array.shape}. {advice}",
         )
     given = array.shape
-    array = array.reshape((1,) * (len(full) - array.ndim) + given)
+    array = array[(None,) * (len(full) - array.ndim)]  # a chunk of dask's is not reshaped
     if plain:
         array = array[..., None, :, :]
     array = without_repeats(array)
@@ -168,7 +168,8 @@ def lay_over(array: Array, argument: str, full: tuple[int, ...], plain: bool) ->
     else:
         own = np.arange(count, dtype=np.int64).reshape(lead)
         entry = np.broadcast_to(own, batch_shape).reshape(-1)
-    return Overlay(array.reshape(count, *array.shape[-3:]), entry, given)
+    whole = array.reshape(count, *array.shape[-3:]) if lead else array[None]
+    return Overlay(whole, entry, given)
 
 
 def check_mask(mask: Any) -> BoolArray:

@@ -360,6 +360,20 @@ def spoilt(chunk, at=20):
     return chunk[:-1] if chunk[0, 0] == at else chunk
 
 
+@pytest.mark.parametrize("axes", [0, 1])
+@pytest.mark.parametrize(("argument", "dtype"), [("mask", bool), ("bias", np.float32)])
+def test_a_chunk_of_a_mask_or_a_bias_that_lacks_a_row_is_named(argument, dtype, axes):
+    rows = np.repeat(np.arange(40)[:, None], 6, axis=1).astype(np.float32)
+    laid = da.from_array(rows, chunks=(10, 6)).map_blocks(spoilt, dtype=np.float32).astype(dtype)
+    query, key = (da.zeros((n, 4), dtype=np.float32, chunks=(10, 4)) for n in (40, 6))
+    out = sl.attend(query[(None,) * axes], key[(None,) * axes], key[(None,) * axes],
+                    **{argument: laid})  # fmt: skip
+    with pytest.raises(
+        ShapeError, match=rf"{argument}: chunk \(0, 0, 2, 0\) must hold \(1, 1, 10, "
+    ):
+        out.compute()
+
+
 def test_a_chunk_that_does_not_hold_what_it_should_is_named():
     whole = np.repeat(np.arange(40, dtype=np.float32)[:, None], 4, axis=1)
     key = da.from_array(whole, chunks=(10, 4)).map_blocks(spoilt, dtype=np.float32)
