@@ -1,9 +1,9 @@
 """What does a cluster give, and what does it take: two workers, the graph, keys larger than memory?
 
-One head, D 64, float32. Two workers of one thread each against one, over arrays that lie on the
-workers, with keys in chunks as docs/dask.md advises and in the smallest that keep the bits; the
-same lookup through dask's threads against the core's own, both with all cores; and 1,024 queries
-over 1,000,000 keys and values in files, with the process' highest memory.
+Heads of 64, float32. Two workers of one thread each against one, over arrays that lie on the
+workers: a layer of 8 heads in chunks as docs/dask.md advises, and one head in the smallest chunks
+that keep the bits. One head through dask's threads against the core's own, both with all cores; and
+1,024 queries of one over 1,000,000 keys and values in files, with the process' highest memory.
 """
 
 import json
@@ -30,7 +30,8 @@ from softlookup.integrations.dask import open_array
 
 QUESTION = __doc__.splitlines()[0]
 LENGTH, QUICK, DIM = 32_768, 8_192, 64
-CHUNK, ADVISED = 4_096, 16_384  # the smallest of keys whose parts keep the bits; docs/dask.md's
+CHUNK = 4_096  # the smallest of keys whose parts keep the bits
+CUTS = {8: (8_192, 16_384), 1: (CHUNK, CHUNK)}  # of queries and of keys, for so many heads
 KEYS, FEW_KEYS, QUERIES = 1_000_000, 131_072, 1_024
 FILE_CHUNK = 65_536
 MIB = 2**20
@@ -43,17 +44,15 @@ def drawn(seed: int, block_info: Any = None) -> Any:
     return rng.standard_normal(place["chunk-shape"], dtype=np.float32)
 
 
-def noise(length: int, chunk: int, seed: int) -> Any:
-    """Return a dask array of noise, (length, DIM)."""
-    cut = da.core.normalize_chunks((chunk, DIM), (length, DIM), dtype=np.float32)
-    return da.map_blocks(drawn, seed, chunks=cut, dtype=np.float32, meta=np.zeros((0, 0), "f4"))
+def noise(heads: int, length: int, chunk: int, seed: int) -> Any:
+    """Return a dask array of noise, (heads, length, DIM)."""
+    cut = da.core.normalize_chunks((1, chunk, DIM), (heads, length, DIM), dtype=np.float32)
+    return da.map_blocks(drawn, seed, chunks=cut, dtype=np.float32, meta=np.zeros((0, 0, 0), "f4"))
 
 
-def computed_on(workers: int, length: int, chunk: int, rounds: int) -> float:
-    """Return the median seconds of a lookup on so many workers of one thread each.
-
-    `chunk` is that of keys.
-    """
+def computed_on(workers: int, heads: int, length: int, rounds: int) -> float:
+    """Return the median seconds of a lookup on so many workers of one thread each."""
+    rows, keys = CUTS[heads]
     cluster = LocalCluster(
         n_workers=workers,
         threads_per_worker=1,
@@ -62,8 +61,8 @@ def computed_on(workers: int, length: int, chunk: int, rounds: int) -> float:
         scheduler_kwargs={"dashboard": False},
     )
     with cluster, Client(cluster) as client:
-        chunks = (CHUNK, chunk, chunk)
-        arrays = client.persist([noise(length, each, seed) for seed, each in enumerate(chunks)])
+        cuts = enumerate((rows, keys, keys))
+        arrays = client.persist([noise(heads, length, chunk, seed) for seed, chunk in cuts])
         wait(arrays)
         times = []
         for number in range(rounds + 1):  # the first one warms up
@@ -141,14 +140,14 @@ def main() -> None:
         return
     length, keys = (QUICK, FEW_KEYS) if options.quick else (LENGTH, KEYS)
     rounds = 3 if options.quick else options.rounds
-    how = f"{length:,} tokens, one head, D {DIM}, float32, chunks of {CHUNK:,}; medians of {rounds}"
+    how = f"{length:,} tokens, heads of {DIM}, float32; medians of {rounds}"
     measure.announce(QUESTION, options, how)
     inverse = {}
-    for chunk in (ADVISED, CHUNK):
-        one, two = (computed_on(workers, length, chunk, rounds) for workers in (1, 2))
-        inverse[chunk] = two / one
-        print(f"one worker, chunks of {chunk:6,} keys   {one:8.2f} s")
-        print(f"two workers                       {two:8.2f} s    {one / two:.2f} times as fast")
+    for heads, (rows, cut) in CUTS.items():
+        one, two = (computed_on(workers, heads, length, rounds) for workers in (1, 2))
+        inverse[heads] = two / one
+        print(f"{heads} heads, chunks {rows:,} x {cut:,}".ljust(35) + f"{one:7.2f} s on one worker")
+        print(f"two workers                        {two:7.2f} s    {one / two:.2f} times as fast")
     arrays = [np.random.default_rng(seed).standard_normal((length, DIM), dtype=np.float32)
               for seed in range(3)]  # fmt: skip
     threads = os.cpu_count() or 1
@@ -158,7 +157,7 @@ def main() -> None:
     files = out_of_core(keys)
     print(f"{QUERIES:,} queries over {keys:,} keys in files"
           f" {files['seconds']:8.2f} s    {files['memory'] / MIB:,.0f} MiB at most")  # fmt: skip
-    measure.verdict("two workers' time by one worker's", inverse[ADVISED], 1 / 1.8)
+    measure.verdict("two workers' time by one worker's, 8 heads", inverse[8], 1 / 1.8)
     measure.verdict("through dask by the core alone", pair.ratio, 1.05)
     measure.verdict("highest memory over files", files["memory"] / MIB, 1024, " MiB")
 

@@ -90,6 +90,15 @@ def test_what_a_model_wrote_is_marked(open_page):
     assert page.all(".piece.written") == ["e", "f"]
     assert page.all(".heat-label.written bdi") == ["e", "f", "e", "f"]
     assert page.page.get_attribute(".piece.written", "title") == "e (written)"
+    for axis in (".rows", ".keys"):  # where a text is on its side, its line is beside it
+        label = page.page.locator(f"{axis} > .heat-label.written").first
+        box = label.bounding_box()
+        around = {"x": box["x"] - 3, "y": box["y"] - 3} | {
+            side: box[side] + 6 for side in ("width", "height")
+        }
+        marked = page.page.screenshot(clip=around)
+        label.locator("bdi").evaluate("text => { text.style.textDecoration = 'none'; }")
+        assert page.page.screenshot(clip=around) != marked, axis
 
 
 def test_hostile_addresses_open_what_there_is(open_page):

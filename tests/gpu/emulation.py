@@ -24,6 +24,7 @@ SOURCE = Path(importlib.util.find_spec("softlookup").origin).parent / "backends/
 _ROUNDED = {"bf16": np.dtype(ml_dtypes.bfloat16), "fp16": np.dtype(np.float16)}
 _NAMES = {dtype: name for name, dtype in _ROUNDED.items()}
 _BYTES = 2
+COPIES = "async_copy_global_to_shared", "async_copy_shared_to_global"  # Triton 3.6's names
 
 
 class Tile(np.ndarray):
@@ -270,8 +271,7 @@ def load_kernel(machine, source):
             wait=machine.wait,
         ),
         tma=SimpleNamespace(
-            async_copy_global_to_shared=machine.load,
-            async_copy_shared_to_global=machine.store,
+            **dict(zip(COPIES, (machine.load, machine.store), strict=True)),
             store_wait=machine.store_wait,
         ),
         warpgroup_mma=machine.multiply,

@@ -43,6 +43,13 @@ def test_all_that_it_stores_is_right(monkeypatch, name, haste):
         assert_right(kind, tensors, ran)
 
 
+def test_copies_go_by_the_names_that_triton_3_9_leaves(monkeypatch):
+    monkeypatch.setattr(emulation, "COPIES", ("async_load", "async_store"))
+    kind = KINDS["one block"]
+    tensors = kind.tensors()
+    assert_right(kind, tensors, run(monkeypatch, kind.problem(*tensors)))
+
+
 @pytest.mark.parametrize("name", list(KINDS))
 def test_facts_change_no_bit_of_the_rest(monkeypatch, name):
     kind = KINDS[name]

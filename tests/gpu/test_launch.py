@@ -1,10 +1,14 @@
 """How kernels are launched: which arrays go through descriptors, and by how many programs."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 import torch
+import triton.language as tl
 from aloft import problem_of
 from looked import inspect, look_of
+from triton.runtime.interpreter import interpreter_builder
 
 import softlookup as sl
 from softlookup.backends.triton import careful, forward
@@ -55,6 +59,7 @@ def test_few_programs_answer_the_flagged_heads_alone(heads, monkeypatch):
         start(launch, kernel, count, *arguments, **options)
 
     monkeypatch.setattr(Launch, "start", started)
+    monkeypatch.setattr(careful, "_AT_ONCE", tl.constexpr(4))
     shapes = (2 * heads, 35, 16), (heads, 67, 16), (heads, 67, 5)
     arrays = [rng.standard_normal(shape).astype(np.float32) for shape in shapes]
     mask = np.ones((35, 67), bool)
@@ -73,4 +78,19 @@ def test_few_programs_answer_the_flagged_heads_alone(heads, monkeypatch):
     if heads > 2:
         np.testing.assert_array_equal(found.out[2:-2], calm.out[2:-2])
     counts = [count for kernel, count in programs if kernel is careful.careful_kernel]
-    assert counts == [min(4 // heads, 6) * heads if heads < 4 else 4] * 2
+    assert counts == [4] * 2
+
+
+def test_one_flagged_head_of_many_is_the_work_of_all_programs(monkeypatch):
+    """By one program alone, an infinite value in long rows would hold the GPU up for seconds."""
+    worked, answers = Counter(), careful._answer
+
+    def answered(*given):
+        worked[interpreter_builder.grid_idx[0]] += 1
+        return answers(*given)
+
+    monkeypatch.setattr(careful, "_answer", answered)
+    arrays = [np.ones((13, length, 16), np.float32) for length in (16 * 10, 32, 32)]
+    arrays[2][7, 5] = np.inf
+    assert np.isinf(inspect(look_of(*arrays)).out[7]).all()
+    assert sorted(worked.values()) == [2, 2, 3, 3]

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 
@@ -206,6 +207,21 @@ def test_a_worker_hears_no_ctrl_c_nor_does_the_next_one():
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to a thread here")
+def test_ctrl_c_while_a_worker_starts_is_heard_and_leaves_none(monkeypatch):
+    begin, before = distributed.Nanny.__init__, set(multiprocessing.active_children())
+    tell = signal.pthread_kill, (threading.get_ident(), signal.SIGINT)
+
+    def begun(*args, **options):
+        begin(*args, **options)
+        threading.Timer(0.1, *tell).start()
+
+    monkeypatch.setattr(distributed.Nanny, "__init__", begun)
+    with pytest.raises(KeyboardInterrupt), processes(1):
+        pass
+    assert set(multiprocessing.active_children()) <= before
+
+
 def test_a_script_that_each_worker_would_run_is_one_sentence(tiny_model, many, tmp_path):
     script = tmp_path / "script.py"
     script.write_text("import sys, softlookup as sl\nsl.survey(*sys.argv[1:], workers=2)\n")
@@ -217,6 +233,20 @@ def test_a_script_that_each_worker_would_run_is_one_sentence(tiny_model, many, t
         'script, call it under if __name__ == "__main__":, since they import the script; or pass '
         "workers=0."
     )
+
+
+@pytest.mark.parametrize("what", ["Nanny", "Scheduler"])
+def test_where_no_worker_can_be_made_is_one_sentence(tiny_model, many, tmp_path, monkeypatch, what):
+    """As where the disk has no room for what a worker keeps there."""
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(getattr(distributed, what), "__init__", full)
+    with pytest.raises(BackendError, match=r"workers: must start; they cannot: .*No space left"):
+        sl.survey(tiny_model, many, tmp_path / "out", workers=1)
+    monkeypatch.undo()
+    assert sl.survey(tiny_model, many, tmp_path / "out", workers=0).whole
 
 
 def test_an_end_that_dask_does_not_come_to_is_not_waited_for(monkeypatch):

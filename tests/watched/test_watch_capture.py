@@ -72,6 +72,22 @@ def test_it_knows_where_the_prompt_ended():
     assert watch_capture(two_stacks())["decoder", 0].prompt is None
 
 
+def test_rows_that_go_on_in_the_text_of_their_keys_stand_there():
+    """As where generate() went on from a cache: two rows of five tokens, the last one written."""
+    rng = np.random.default_rng(3)
+    look = sl.Lookup(rng.normal(size=(2, 4)), *rng.normal(size=(2, 5, 4)), causal=True, q_offset=3)
+    layer = Layer(look, (Axis(("d", "e"), prompt=1),), (Axis(tuple("abcde"), prompt=4),))
+    seen = watch_capture(Capture("goes on", (layer,)))
+    assert seen[0].queries.tolist() == [3, 4]
+    assert (seen[0].tokens(), seen[0].key_tokens()) == (("d", "e"), tuple("abcde"))
+    assert (seen[0].written.tolist(), seen[0].key_written.tolist()) == (
+        [False, True],
+        [False] * 4 + [True],
+    )
+    again = seen.capture().layers[0]
+    assert (again.queries, again.keys) == (layer.queries, layer.keys)
+
+
 def test_lookups_with_any_leading_axes_are_looked_over():
     rng = np.random.default_rng(2)
     for lead in ((), (3,), (2, 2, 3)):  # plain, heads alone, two leading axes and heads

@@ -14,7 +14,7 @@ export const HEAT_CSS = `
 .sparse.keys > .heat-label::after { content: ""; position: absolute; left: 50%; top: 0; height: 4px; border-left: 1px solid currentColor; }
 button.heat-label:hover, .heat-label.hover { color: var(--ink); background: var(--faint); z-index: 1; }
 .heat-label.picked { color: var(--ink); font-weight: 650; }
-.heat-label.padding, .chip.padding { opacity: .7; font-style: italic; } .written bdi { text-decoration: underline dotted; text-underline-offset: 2px; }
+.heat-label.padding, .chip.padding { opacity: .7; font-style: italic; } .written bdi { text-decoration: underline dotted; text-underline-offset: 2px; } .keys > .written bdi { padding-block: 3px; text-underline-offset: 0; }
 .heat-label.sink { font-style: italic; }
 .heat-label:focus-visible { outline-offset: 0; z-index: 1; }
 

@@ -150,7 +150,15 @@ def _client(workers: int, scheduler: str | None) -> Iterator[Any]:
     with ExitStack() as stack:
         stack.enter_context(_quietly())
         if scheduler is None:
-            there = stack.enter_context(processes(workers))
+            try:
+                there = stack.enter_context(processes(workers))
+            except BackendError:
+                raise
+            except (OSError, RuntimeError) as error:  # as where the disk is full
+                raise BackendError(
+                    "workers", f"must start; they cannot: {_reason(error)}. Make room for them, or "
+                    "pass workers=0."
+                ) from error  # fmt: skip
             client = distributed.Client(there.scheduler_address, security=there.security)
         else:
             client = _connected(distributed, scheduler)

@@ -5,11 +5,11 @@ where they were. They are started from a thread that holds the signal off, which
 those too that take the place of one that died.
 """
 
+import asyncio
 import importlib.util
 import logging
 import os
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
@@ -47,8 +47,7 @@ def processes(workers: int) -> Iterator[Any]:
         )
     try:
         cluster.scale(workers)
-        while len(cluster.workers) < workers:  # which they are in once they started, or failed to
-            time.sleep(0.02)
+        cluster.sync(_started, cluster)
         _check_alive(cluster)
         yield cluster
     finally:
@@ -86,8 +85,17 @@ def _unheard() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+async def _started(cluster: Any) -> None:
+    """Wait until its workers started, or failed to: those that are alive do the work."""
+    try:
+        await asyncio.shield(cluster)  # Ctrl-C ends the wait; workers that start are killed below
+    except Exception:
+        if not cluster.workers:  # none could even be made
+            raise
+
+
 def _check_alive(cluster: Any) -> None:
-    if cluster.workers and not any(nanny.is_alive() for nanny in cluster.workers.values()):
+    if not any(nanny.is_alive() for nanny in cluster.workers.values()):
         raise BackendError(
             "workers", "must start; each of them ended as it began. In a script, call it under "
             'if __name__ == "__main__":, since they import the script; or pass workers=0.'

@@ -90,14 +90,17 @@ def watch_capture(
         )
         names = [one.name for one in capture.layers]
         path = layer.name if names.count(layer.name) == 1 else f"{layer.name}@{place}"
+        start = _start(layer)
         sides = [
-            (side, _ids(axes, length, problem.batch, words)) for side, axes, length in _sides(layer)
+            (side, _ids(axes, length, problem.batch, words))
+            for side, axes, length in _sides(layer, start)
         ]
         tokens = sides[0][1] if repeats else None
-        seen.add(path, layer.number, layer.part, _glance(layer, found, rows, counted, tokens))
+        glance = _glance(layer, found, rows, counted, tokens=tokens, start=start)
+        seen.add(path, layer.number, layer.part, glance)
         for side, ids in sides:
             seen.add_ids(0, side, 0, ids)
-        prompts = {axis.prompt for axis in layer.queries}
+        prompts = {axis.prompt for axis in (layer.queries if start is None else layer.keys)}
         if len(prompts) == 1 and (prompt := prompts.pop()) is not None:
             seen.add_prompt(0, prompt)
     return seen
@@ -108,16 +111,17 @@ def _glance(
     found: Inspection,
     row_padding: BoolArray,
     counted: BoolArray | None,
+    *,
     tokens: IntArray | None,
+    start: int | None,
 ) -> Glance:
     problem = layer.look.problem
     padding = _padding([layer.key_axis(b) for b in range(problem.batch)], problem.kv_len)
-    same = all(layer.query_axis(b) == layer.key_axis(b) for b in range(problem.batch))
     return Glance(
         heads=layer.heads,
         kv_heads=tuple(i // problem.group for i in range(problem.heads)),
         run=0,
-        start=0,
+        start=start or 0,
         key_start=0,
         found=_over_batch(found, problem),
         look=layer.look,
@@ -129,7 +133,7 @@ def _glance(
         shares=shares_of(
             layer.look.in_numpy(),
             np.asarray(found.lse),
-            offset=problem.q_offset if same and layer.part != "cross" else None,
+            offset=None if start is None else problem.q_offset,
             first=np.argmin(padding, axis=1),
             row_padding=row_padding,
             tokens=tokens,
@@ -170,9 +174,24 @@ def _padding(axes: list[Axis], length: int) -> BoolArray:
     return marked
 
 
-def _sides(layer: Layer) -> list[tuple[str, tuple[Axis, ...], int]]:
-    """Return whose texts the layer knows: of its rows, and in a cross layer of its keys."""
+def _start(layer: Layer) -> int | None:
+    """Return at which key the first row stands; None where its keys are of another text."""
     problem = layer.look.problem
+    if layer.part == "cross":
+        return None
+    offsets = [] if problem.q_offset is None else np.unique(problem.q_offset).tolist()
+    start = int(offsets[0]) if len(offsets) == 1 else 0
+    rows = slice(start, start + problem.q_len)
+    entries = range(problem.batch)
+    same = all(layer.query_axis(b).tokens == layer.key_axis(b).tokens[rows] for b in entries)
+    return start if same and start >= 0 else None
+
+
+def _sides(layer: Layer, start: int | None) -> list[tuple[str, tuple[Axis, ...], int]]:
+    """Return whose texts the layer knows: of its rows, and of its keys where that is another."""
+    problem = layer.look.problem
+    if start is not None:
+        return [(layer.part, layer.keys, problem.kv_len)]
     if layer.part != "cross":
         return [(layer.part, layer.queries, problem.q_len)]
     return [

@@ -24,6 +24,7 @@ from softlookup.backends.triton.scores import (
 )
 
 _ROWS, _KEYS = 16, 32
+_AT_ONCE = tl.constexpr(128)  # flags
 _INTERPRETED = 4  # multiprocessors, where there are none
 
 
@@ -100,22 +101,28 @@ def _flag(flags, pair):
         return tl.load(flags + pair)
 
 
-@triton.jit(do_not_specialize=["pairs", "few"])
+@triton.jit(do_not_specialize=["pairs"])
 def careful_kernel(
-    x, n, room, other, pairs, few, ROWS: tl.constexpr, KEYS: tl.constexpr, S: tl.constexpr
+    x, n, room, other, pairs, ROWS: tl.constexpr, KEYS: tl.constexpr, S: tl.constexpr
 ):
-    """Answer the rows of flagged kv heads, `few` programs at each of `pairs`; see the module."""
+    """Answer the rows of those of `pairs` kv heads that are flagged, all programs each of them."""
     n = sizes_of(n)
     kv_heads = n.heads // n.group
     tiles = tl.cdiv(n.q_len, ROWS)
-    program, step = tl.program_id(0), tl.num_programs(0) // few
-    for pair in range(program // few, pairs, step):
-        wrong, faint = _flag(room.spoilt, pair), _flag(other.faint, pair)
-        if (wrong != 0) | (faint != 0):
-            for work in range(program % few, tiles * n.group, few):
-                head = pair % kv_heads * n.group + work // tiles
-                row = work % tiles * ROWS
-                _answer(x, n, pair // kv_heads, head, row, wrong, faint, room, other, ROWS, KEYS, S)
+    program, programs = tl.program_id(0), tl.num_programs(0)
+    for start in range(0, pairs, _AT_ONCE):
+        some = tl.minimum(start + tl.arange(0, _AT_ONCE), pairs - 1)
+        flagged = tl.max(_flag(room.spoilt, some) | _flag(other.faint, some), 0)
+        if flagged != 0:
+            for pair in range(start, tl.minimum(start + _AT_ONCE, pairs)):
+                wrong, faint = _flag(room.spoilt, pair), _flag(other.faint, pair)
+                if (wrong != 0) | (faint != 0):
+                    for work in range((program + pair) % programs, tiles * n.group, programs):
+                        head, row = pair % kv_heads * n.group + work // tiles, work % tiles * ROWS
+                        _answer(
+                            x, n, pair // kv_heads, head, row, wrong, faint, room, other, ROWS,
+                            KEYS, S,
+                        )  # fmt: skip
 
 
 def mend(launch: Launch, room: Room) -> None:
@@ -139,8 +146,7 @@ def _run(launch: Launch, room: Room, other: Room) -> None:
     p = launch.problem
     pairs = p.batch * p.kv_heads
     most = multiprocessors(launch.device, _INTERPRETED)
-    few = max(1, min(most // pairs, cdiv(p.q_len, _ROWS) * p.group))
     launch.start(
-        careful_kernel, few * min(pairs, most), room, other, pairs, few,
+        careful_kernel, min(most, pairs * cdiv(p.q_len, _ROWS) * p.group), room, other, pairs,
         ROWS=_ROWS, KEYS=_KEYS, num_warps=8, num_stages=1,
     )  # fmt: skip

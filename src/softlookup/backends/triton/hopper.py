@@ -42,6 +42,10 @@ _LOG2E = gl.constexpr(1.4426950408889634)
 _LOWEST = gl.constexpr(-3.4028234663852886e38)  # finite: -inf less it stays -inf, and is no NaN
 _LEAST_STEP = gl.constexpr(-1e4)  # of a maximum: its power of 2 is 0, and 0 times it is 0
 
+# Triton 3.9 knows the copies by these names alone, and 3.6 by those alone
+_load = getattr(tma, "async_load", None) or tma.async_copy_global_to_shared
+_store = getattr(tma, "async_store", None) or tma.async_copy_shared_to_global
+
 
 @gluon.jit
 def _tile(number, first, pair, tiles_a_head, beside, CAUSAL: gl.constexpr):
@@ -76,7 +80,7 @@ def _stage(step, STAGES: gl.constexpr):
 def _bring(source, row, column, full, room):
     """Start the copy of a block into shared memory; `full` tells when it is there."""
     mbarrier.expect(full, source.block_type.nbytes)
-    tma.async_copy_global_to_shared(source, [row, column], full, room)
+    _load(source, [row, column], full, room)
 
 
 @gluon.jit
@@ -307,7 +311,7 @@ def _consume(
         room.store(gl.cast(o, DTYPE))
         fence_async_shared()
         place = head * q_len + tile * _BLOCK + ME * _ROWS
-        tma.async_copy_shared_to_global(out, [place, 0], room)
+        _store(out, [place, 0], room)
         at = gl.cast(place, gl.int64) + gl.arange(0, _ROWS, s_rows)
         moment = _whole(moment, s_rows) if ENTROPY else total
         _finish(row_max, total, moment, acc, at, head // group, facts, s_rows, ENTROPY)
