@@ -114,12 +114,34 @@ def test_a_file_that_is_cut_off_later_is_named(tmp_path, arrays, kind):
 def test_what_cannot_be_opened(tmp_path, arrays):
     (tmp_path / "bad.npy").write_bytes(b"nothing")
     np.save(tmp_path / "pickled.npy", np.array([{}], dtype=object), allow_pickle=True)
-    for name in ("none.npy", "bad.npy", "pickled.npy", "none.safetensors", "none.zarr"):
+    for name in ("bad.npy", "pickled.npy"):
         with pytest.raises(FileError, match=f"{name}: must be an array that can be read"):
+            open_array(tmp_path / name)
+    for name in ("none.npy", "none.safetensors", "none.zarr"):
+        with pytest.raises(
+            FileError, match=rf"{name}: must be there; it is not\. Check the path\.$"
+        ):
             open_array(tmp_path / name)
     files = written(tmp_path, "safetensors", arrays)
     with pytest.raises(FileError, match=r"holds no tensor 'keys'; it has key, value"):
         open_array(files["key"][0], "keys")
+
+
+def test_what_is_no_array_or_another_one_is_told(tmp_path, arrays):
+    (npy,), (folder, script) = (
+        written(tmp_path, "npy", arrays)["key"],
+        (tmp_path, tmp_path / "a.py"),
+    )
+    script.write_text("")
+    for path in (folder, script):
+        with pytest.raises(
+            FileError, match=r"must be a \.npy or \.safetensors file, or the direct"
+        ):
+            open_array(path)
+    with pytest.raises(FileError, match=r"holds one array, not 'key'\. Leave name out\."):
+        open_array(npy, "key")
+    with pytest.raises(FileError, match=r"holds several tensors; it has key, value\. Pass name=\."):
+        open_array(written(tmp_path, "safetensors", arrays)["key"][0])
 
 
 def test_zarr_that_is_missing_here_or_on_a_worker_is_told(tmp_path, arrays, monkeypatch):

@@ -1,11 +1,10 @@
-"""What travels between processes of a real cluster: dtypes, captured lookups, large chunks."""
+"""What travels between processes of a real cluster: dtypes and captured lookups."""
 
 import dask
 import dask.array as da
 import numpy as np
 import pytest
 from clusters import cluster
-from distributed import wait
 
 import softlookup as sl
 from agreement import assert_same_bits
@@ -48,33 +47,3 @@ def test_a_lookup_on_a_cluster_is_captured(tmp_path):
     for name, array in zip(("query", "key", "value"), arrays, strict=True):
         assert_same_bits(getattr(look.problem, name), array)
     assert look.problem.causal
-
-
-def lit(block_info=None):
-    """Return a chunk of zeros that take no memory, but for the last key of all."""
-    block = np.zeros(block_info[None]["chunk-shape"], np.float32)
-    block[-1] = 1
-    return block
-
-
-@pytest.mark.slow
-def test_a_chunk_of_more_than_4_gib_travels_between_workers():
-    psutil = pytest.importorskip("psutil")
-    if psutil.virtual_memory().available < 10 * 2**30:
-        pytest.skip("hardware: it takes 10 GiB of memory")
-    count, wide = 2**24 + 4096, 65
-    key, value = (
-        da.map_blocks(lit, chunks=((count,), (n,)), dtype=np.float32, meta=np.zeros((0, 0)))
-        for n in (wide, 1)
-    )
-    assert key.nbytes > 2**32
-    with cluster(2, memory_limit=0) as client:
-        one, other = client.scheduler_info()["workers"]
-        key = client.persist(key, workers=[one])
-        wait(key, timeout=60)
-        query = da.full((1, wide), 3, dtype=np.float32)
-        lazy = sl.Lookup(query, key, value, scale=1.0).inspect(top=1)
-        asked = client.compute([lazy.out, lazy.top.keys], workers=[other])
-        out, keys = client.gather(asked)
-        assert other in dict.fromkeys(sum(client.who_has(key).values(), ()))
-    assert (out.tolist(), keys.tolist()) == ([[1.0]], [[count - 1]])

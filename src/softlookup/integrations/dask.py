@@ -16,6 +16,7 @@ from softlookup.errors import FileError, PackageError, SoftlookupError
 from softlookup.tensorfile import read_tensors
 
 LENGTH = 65_536  # of a chunk along the axis last but one: 16 x 4,096
+_OF_ZARR = ("zarr.json", ".zarray", ".zgroup")  # one of which its directories hold
 _DTYPES = {
     "F16": np.dtype(np.float16),
     "BF16": BFLOAT16,
@@ -97,16 +98,24 @@ class Stored(NamedTuple):
     def opened(self) -> Any:
         """Return the array, none of which is read."""
         file = Path(self.path)
+        if not file.exists():
+            raise FileError(str(file), "must be there; it is not. Check the path.")
         if file.suffix == ".npy":
+            if self.name is not None:
+                raise FileError(str(file), f"holds one array, not {self.name!r}. Leave name out.")
             return np.load(file, mmap_mode="r", allow_pickle=False)
         if file.suffix == ".safetensors":
             tensors = read_tensors(file, _DTYPES).tensors
             if self.name not in tensors:
+                which = "several tensors" if self.name is None else f"no tensor {self.name!r}"
                 names = ", ".join(sorted(tensors)[:8])
-                raise FileError(
-                    str(file), f"holds no tensor {self.name!r}; it has {names}. Pass name=."
-                )
+                raise FileError(str(file), f"holds {which}; it has {names}. Pass name=.")
             return tensors[self.name]
+        if not any((file / each).exists() for each in _OF_ZARR):
+            raise FileError(
+                str(file), "must be a .npy or .safetensors file, or the directory of a zarr array; "
+                "it is none of them. Name one."
+            )  # fmt: skip
         return _zarr_array(file, self.name)
 
     def read(self, at: tuple[slice, ...]) -> Array:
