@@ -146,7 +146,10 @@ def main() -> None:
     for heads, (rows, cut) in CUTS.items():
         one, two = (computed_on(workers, heads, length, rounds) for workers in (1, 2))
         inverse[heads] = two / one
-        print(f"{heads} heads, chunks {rows:,} x {cut:,}".ljust(35) + f"{one:7.2f} s on one worker")
+        print(
+            f"{heads} x {length:,}, chunks {rows:,} x {cut:,}".ljust(35)
+            + f"{one:7.2f} s on one worker"
+        )
         print(f"two workers                        {two:7.2f} s    {one / two:.2f} times as fast")
     arrays = [np.random.default_rng(seed).standard_normal((length, DIM), dtype=np.float32)
               for seed in range(3)]  # fmt: skip

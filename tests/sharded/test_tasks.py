@@ -131,6 +131,7 @@ def test_a_task_merges_as_many_parts_as_are_small_together(dtype, length, asked,
     part = max(sum(map(nbytes, held.results[key])) for key in tasks_of(found.out, "part"))
     for limit, least, most in ((4.9 * part, 3, 5), (1, 1, 2)):
         monkeypatch.setattr(graphs, "_AT_ONCE", limit)
+        monkeypatch.setattr(graphs, "_SMALL", limit)
         found = look.inspect(**asked)
         merges, ends = tasks_of(found.out, "merge"), tasks_of(found.out, "end")
         counts = [sum("-part-" in key[0] for key in task.dependencies)

@@ -2,8 +2,8 @@
 
 A task is named by what it computes: the same lookup of the same arrays has the same names. The
 parts of a chunk of queries are merged in the order of their keys. The first piece begins: it merges
-its own. Of the others as many go into one task as are small together: where they are large, they do
-not travel, the state so far comes to them.
+its own. Of the others as many go into one task as are small together. One that has several parts is
+larger than the state so far: it does not travel, unless it is small, the state comes to it.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from softlookup.facts import Facts
 from softlookup.pooling import BAND
 from softlookup.problem import Problem
 
-_AT_ONCE = 2**22  # bytes of parts that one task merges
+_AT_ONCE, _SMALL = 2**24, 2**22  # bytes of parts that one task merges; of such as are several
 
 Rows = tuple[int, int, int]  # which chunk of the batch, the heads and the queries
 
@@ -94,8 +94,9 @@ class Graph:
                 c.place(here, rows),
                 *self.blocks(here),
             )
-            each = self._bytes(shape, facts, -(-c.keys[k] // STATE_KEYS) if options.apart else 1)
-            if len(state) > 1 and size + each > _AT_ONCE:
+            count = -(-c.keys[k] // STATE_KEYS) if options.apart else 1
+            each = self._bytes(shape, facts, count)
+            if len(state) > 1 and size + each > (_AT_ONCE if count == 1 else _SMALL):
                 merged = self.add("merge", (*which, k), shards.merged, facts, *state)
                 state, size = [refer(*merged)], 0
             state.append(refer(*part))
