@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from softlookup import packages
 from softlookup.errors import DtypeError, OptionError, PackageError
 from softlookup.integrations.licenses import license_of
 from softlookup.integrations.places import Place
@@ -22,13 +23,8 @@ def check_version() -> None:
     PackageError
         Where it is not installed, or too old.
     """
-    try:
-        import transformers
-    except ImportError as error:
-        raise PackageError(
-            "transformers", 'must be installed to run a model; it is not. pip install '
-            '"softlookup[transformers]".'
-        ) from error  # fmt: skip
+    advice = 'pip install "softlookup[transformers]".'
+    transformers = packages.load("transformers", "to run a model", advice)
     if int(transformers.__version__.partition(".")[0]) < OLDEST:
         raise PackageError(
             "transformers", f"must be {OLDEST}.0 or newer, where models can be recorded; it is "

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from softlookup import packages
 from softlookup.arrays import BFLOAT16, Array
 from softlookup.errors import FileError, PackageError, SoftlookupError
 from softlookup.tensorfile import read_tensors
@@ -57,11 +58,10 @@ def open_array(path: str | os.PathLike[str], name: str | None = None, *, chunks:
     >>> key.shape, key.chunksize  # doctest: +SKIP
     ((8, 1000000, 128), (1, 65536, 128))
     """
-    try:
-        import dask.array
-        from dask.base import tokenize
-    except ImportError as error:
-        raise PackageError("dask", 'must be installed: pip install "softlookup[dask]".') from error
+    da, base = (
+        packages.load(module, "to open an array", 'pip install "softlookup[dask]".')
+        for module in ("dask.array", "dask.base")
+    )
     stored = Stored(str(Path(path).resolve()), name, ())
     try:
         whole = stored.opened()
@@ -71,12 +71,12 @@ def open_array(path: str | os.PathLike[str], name: str | None = None, *, chunks:
         raise FileError(str(path), f"must be an array that can be read; {error}.") from error
     if chunks is None:
         chunks = getattr(whole, "chunks", None) or _default(whole.shape)
-    cut = dask.array.core.normalize_chunks(chunks, whole.shape, dtype=whole.dtype)
+    cut = da.core.normalize_chunks(chunks, whole.shape, dtype=whole.dtype)
     held = _Held(stored._replace(chunks=cut), whole.shape, whole.dtype)
     changed = Path(path).stat().st_mtime_ns
-    token = tokenize(stored, changed, cut)
+    token = base.tokenize(stored, changed, cut)
     name = f"file-{token}"
-    return dask.array.from_array(held, chunks=cut, name=name, asarray=False, fancy=False)
+    return da.from_array(held, chunks=cut, name=name, asarray=False, fancy=False)
 
 
 class Stored(NamedTuple):
@@ -169,10 +169,5 @@ def _default(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def _zarr_array(path: Path, name: str | None) -> Any:
-    try:
-        import zarr
-    except ImportError as error:
-        raise PackageError(
-            "zarr", f"must be installed to read {path.name}: pip install zarr."
-        ) from error
+    zarr = packages.load("zarr", f"to read {path.name}", "pip install zarr.")
     return zarr.open_array(str(path), mode="r", path=name or "")

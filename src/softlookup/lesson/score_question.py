@@ -120,12 +120,10 @@ def _step(
 
 
 def _slips(queries: Rows, keys: Rows, row: int, root_text: str, root_range: Interval) -> list[Slip]:
-    size = len(keys)
+    size, query = len(keys), queries[row]
     root = sqrt(size)
-    query = queries[row]
     products = [dot(query, key) for key in keys]
-    columns = [list(column) for column in zip(*keys, strict=True)]
-    mixed = [dot(query, column) for column in columns]
+    mixed = [dot(query, column) for column in zip(*keys, strict=True)]
     return [
         _slip(
             "forgot_scale",
