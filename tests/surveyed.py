@@ -3,6 +3,8 @@
 And a few texts for a tiny model.
 """
 
+import re
+
 import numpy as np
 
 from softlookup.surveys import open_survey
@@ -43,6 +45,11 @@ def made(folder, *, texts=11, layers=2, heads=3, lines=4, words=("a", "the"), sk
         here = [one for one in skipped if number * lines < one[0] <= (number + 1) * lines]
         write_partition(folder, number, block_of(told, here))
     return open_survey(folder)
+
+
+def without_progress(err):
+    """Return what a log holds beside the lines of every minute, where a machine is that slow."""
+    return re.sub(r"(?m)^[0-9,]+ of [0-9,]+ lines(, about .* left)?\n", "", err)
 
 
 def _rows(rng, place, heads, words, has):

@@ -6,20 +6,24 @@ No number is computed. Every task of the graph that `softlookup.attend` makes is
 and a size, and goes to the worker where it would end first: each has one core, holds what it
 computed or received, and receives what it lacks at the network's rate. The scheduler hands out one
 task after the other. Kernel and memory rates are those in docs/measured/core_speed.txt.
+
+Beside what a worker receives in the walk stands what it would if every piece were sent all that it
+takes; then the same graph is walked with every piece where its keys are. docs/scaling.md derives
+the formulas, and those of other schemes, which are printed below.
 """
 
 import heapq
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import dask.array as da
 import numpy as np
-from dask._task_spec import TaskRef
+from dask._task_spec import Task, TaskRef
 
 import softlookup as sl
 from softlookup.backends import shards
@@ -37,6 +41,8 @@ CASES = (  # tokens, chunks of queries and of keys
     (10_000_000, 32_768, 131_000),
 )
 WORKERS = (1, 10, 100, 1_000)
+KEY = 4  # of the arguments of a piece: options, facts, place, query, key
+SCHEMES = ("keys stay", "by heads", "ring", "by heads", "Ulysses")
 
 
 def rates() -> tuple[float, float]:
@@ -104,7 +110,14 @@ def cost_of(task: Any, sizes: dict[Any, float], flops: float, read: float) -> Co
 
 def before(task: Any) -> list[Any]:
     """Return the tasks whose results a task takes, in the order in which it takes them."""
-    return [given.key for given in task.args if isinstance(given, TaskRef)]
+    return [key for given in task.args for key in behind(given)]
+
+
+def behind(given: Any) -> list[Any]:
+    """Return the tasks behind one argument; a view of a chunk is made where it is taken."""
+    if isinstance(given, TaskRef):
+        return [given.key]
+    return list(given.dependencies) if isinstance(given, Task) else []
 
 
 def visible(rows: int, keys: int, offset: int) -> float:
@@ -113,8 +126,10 @@ def visible(rows: int, keys: int, offset: int) -> float:
     return float(seen.sum())
 
 
-def walk(graph: dict[Any, Any], workers: int, flops: float, read: float) -> Run:
-    """Return how a cluster of so many workers would take the graph."""
+def walk(
+    graph: dict[Any, Any], workers: int, flops: float, read: float, *, stay: bool = False
+) -> Run:
+    """Return how a cluster of so many workers would take the graph; keys may have to stay."""
     run = Run(tasks=len(graph))
     sizes: dict[Any, float] = {}
     held: dict[Any, set[int]] = {}
@@ -129,7 +144,9 @@ def walk(graph: dict[Any, Any], workers: int, flops: float, read: float) -> Run:
         task = graph[key]
         cost = cost_of(task, sizes, flops, read)
         handed = max(handed, begin) + HANDING
-        worker, start, lacks = choose(task, (sizes, held), until, free, handed)
+        bound = held[behind(task.args[KEY])[0]] if stay and task.func is shards.gathered else ()
+        some = bound or candidates(task, (sizes, held), until, free)
+        worker, start, lacks = choose(task, (sizes, held), until, some, handed)
         until[worker] = start + cost.seconds
         heapq.heappush(free, (until[worker], worker))
         run.received[worker] += lacks
@@ -144,15 +161,20 @@ def walk(graph: dict[Any, Any], workers: int, flops: float, read: float) -> Run:
 def place_inputs(
     graph: dict[Any, Any], workers: int, sizes: dict[Any, float], held: dict[Any, set[int]]
 ) -> None:
-    """Lay the chunks of the inputs on the workers, one after the other, before all begins."""
+    """Lay the chunks of the inputs on the workers, one after the other; values with their keys."""
+    place = 0
     for task in graph.values():
         if task.func is not shards.gathered:
             continue
         shapes = task.args[2].shapes
-        for name, block in zip(shards.Blocks._fields, task.args[3:], strict=True):
-            if block is not None and block.key not in held:
-                held[block.key] = {len(held) % workers}
-                sizes[block.key] = float(np.prod(shapes[name])) * BYTES
+        query, key, value = (behind(block)[0] for block in task.args[3:6])
+        for name, some in (("query", (query,)), ("key", (key, value))):
+            if some[0] in held:
+                continue
+            for each in some:
+                held[each] = {place % workers}
+                sizes[each] = float(np.prod(shapes[name])) * BYTES
+            place += 1
 
 
 def in_order(graph: dict[Any, Any], done: dict[Any, float]) -> Iterator[tuple[float, Any]]:
@@ -175,14 +197,13 @@ def in_order(graph: dict[Any, Any], done: dict[Any, float]) -> Iterator[tuple[fl
                 heapq.heappush(ready, (then, place[follower], follower))
 
 
-def choose(
+def candidates(
     task: Any,
     known: tuple[dict[Any, float], dict[Any, set[int]]],
     until: list[float],
     free: list[tuple[float, int]],
-    begin: float,
-) -> tuple[int, float, float]:
-    """Return the worker where a task could begin first, when, and the bytes that it lacks."""
+) -> set[int]:
+    """Return the worker that is free first, and four that hold the largest of what a task takes."""
     sizes, held = known
     while free[0][0] < until[free[0][1]]:  # it has got work since
         heapq.heappop(free)
@@ -190,6 +211,18 @@ def choose(
     some = {free[0][1]}
     if largest is not None:
         some |= set(sorted(held[largest], key=lambda worker: until[worker])[:4])
+    return some
+
+
+def choose(
+    task: Any,
+    known: tuple[dict[Any, float], dict[Any, set[int]]],
+    until: list[float],
+    some: Collection[int],
+    begin: float,
+) -> tuple[int, float, float]:
+    """Return the worker where a task could begin first, when, and the bytes that it lacks."""
+    sizes, held = known
     best = None
     for worker in sorted(some):
         missing = [sizes[each] for each in before(task) if worker not in held[each]]
@@ -202,8 +235,42 @@ def choose(
     return best
 
 
+def state_bytes(keys: int) -> int:
+    """Return the bytes that a piece hands on for a row of one head; its chunk has so many keys."""
+    parts = -(-keys // STATE_KEYS) if keys % STATE_KEYS == 0 else 1
+    return parts * 4 * (DIM + 4)
+
+
+def stays(length: int, keys: int, workers: int) -> float:
+    """Return what a worker receives where chunks of one kv head's keys stay.
+
+    A cluster has ``G N / K`` chunks; by each go half of the rows of ``H / G`` heads, as a query to
+    it and as a state from it.
+    """
+    chunks = KV_HEADS * length / keys / workers
+    return chunks * length / 2 * HEADS / KV_HEADS * (DIM * BYTES + state_bytes(keys))
+
+
+def sent(length: int, rows: int, keys: int, workers: int) -> float:
+    """Return what a worker receives where each piece is sent all that it takes.
+
+    There are ``G N / R`` chunks of rows; by each go half of one kv head's keys and values.
+    """
+    chunks = KV_HEADS * length / rows / workers
+    return stays(length, keys, workers) + chunks * length / 2 * 2 * DIM * BYTES
+
+
+def schemes(length: int, workers: int) -> list[float]:
+    """Return what a worker receives in each of SCHEMES, where nothing is cut but for workers."""
+    stay = length * HEADS * (DIM * BYTES + state_bytes(1)) / 2
+    ring = length * KV_HEADS * 2 * DIM * BYTES
+    dealt = min(KV_HEADS, workers)
+    ulysses = length / workers * (HEADS + KV_HEADS) * 2 * DIM * BYTES
+    return [stay, stay / dealt, ring, ring / dealt, ulysses]
+
+
 def main() -> None:
-    """Print the rates, and a line for every case and every number of workers."""
+    """Print the rates, a line for every case and number of workers, and the other schemes."""
     flops, read = rates()
     print(
         f"one layer: {HEADS} heads over {KV_HEADS}, D {DIM}, causal, float32; a worker is one core"
@@ -213,25 +280,41 @@ def main() -> None:
         f"assumed: {NETWORK / 1e9:.2f} GB/s into a worker, {LATENCY * 1e3:.1f} ms a transfer, "
         f"{HANDING * 1e3:.1f} ms of the scheduler a task"
     )
-    print(f"{'':44} {'a worker':>10} {'':>10} {'':>10} {'GB into':>9} {'if keys':>9}")
-    print(
-        f"{'tokens':>10} {'chunks':>16} {'tasks':>8} {'workers':>7} {'works':>10} {'walked':>10}"
-        f" {'efficiency':>10} {'a worker':>9} {'stay':>9}"
-    )
+    print("GB: into a worker, on average, as walked; formula: pieces are sent all; keys stay")
     for length, rows, keys in CASES:
         graph = graph_of(length, rows, keys)
+        print(f"\n{length:,} tokens in chunks of {rows:,} / {keys:,}: {len(graph):,} tasks")
+        print(f"{'':7} {'':11}   {'as Dask places':^38}   {'every piece where its keys are':>30}")
+        print(f"{'workers':>7} {'works':>11}   {'walked':>11} {'':>6} {'GB':>8}"
+              f" {'formula':>10}   {'walked':>11} {'GB':>8} {'formula':>8}")  # fmt: skip
         for workers in WORKERS:
-            run = walk(graph, workers, flops, read)
-            work = sum(run.worked.values()) / workers
-            moved = sum(run.received.values()) / workers / 1e9
-            pieces = length**2 / 2 / keys / workers  # rows that meet a chunk of keys, a worker
-            stay = pieces * HEADS * (2 * DIM + 4) * BYTES / 1e9 if workers > 1 else 0.0
-            shape = f"{rows:,} / {keys:,}"
-            print(
-                f"{length:10,} {shape:>16} {run.tasks:8,} {workers:7,} {work:8,.0f} s"
-                f" {run.seconds:8,.0f} s {work / run.seconds:10.0%} {moved:9.2f} {stay:9.2f}",
-                flush=True,
-            )
+            print(line(graph, (length, rows, keys), workers, (flops, read)), flush=True)
+    print("\nby formula, GB into a worker; in brackets past one worker a kv head")
+    print(f"{'tokens':>10} {'workers':>7} " + " ".join(f"{name:>12}" for name in SCHEMES))
+    for length in sorted({case[0] for case in CASES}):
+        for workers in WORKERS[1:]:
+            *others, ulysses = (each / 1e9 for each in schemes(length, workers))
+            last = f"({ulysses:.2f})" if workers > KV_HEADS else f"{ulysses:.2f}"
+            print(f"{length:10,} {workers:7,} " + " ".join(f"{each:12.2f}" for each in others)
+                  + f" {last:>12}")  # fmt: skip
+
+
+def line(
+    graph: dict[Any, Any], case: tuple[int, int, int], workers: int, rates: tuple[float, float]
+) -> str:
+    """Return what two walks found, as a line."""
+    length, rows, keys = case
+    free, bound = (walk(graph, workers, *rates, stay=stay) for stay in (False, True))
+    works = sum(free.worked.values()) / workers
+    moved, stayed = (sum(run.received.values()) / workers / 1e9 for run in (free, bound))
+    alone = workers == 1
+    by_free, by_bound = (0.0 if alone else each / 1e9
+                         for each in (sent(length, rows, keys, workers),
+                                      stays(length, keys, workers)))  # fmt: skip
+    return (
+        f"{workers:7,} {works:9,.0f} s   {free.seconds:9,.0f} s {works / free.seconds:6.0%}"
+        f" {moved:8.2f} {by_free:10.2f}   {bound.seconds:9,.0f} s {stayed:8.2f} {by_bound:8.2f}"
+    )
 
 
 if __name__ == "__main__":

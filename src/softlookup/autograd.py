@@ -56,7 +56,8 @@ def _functions() -> _Functions:
             raise BackendError(
                 "create_graph",
                 "must not lead to a second derivative of a lookup; got one. Write the lookup out "
-                "in torch where its gradients have to be differentiated.",
+                'in torch where its gradients have to be differentiated; watch(compute="model") '
+                "leaves it to the model's attention, whose eager one has them.",
             )
 
     class Attend(torch.autograd.Function):  # type: ignore[misc]

@@ -1,6 +1,7 @@
 """The options of a lookup: what each may be, and what is refused.
 
-Each ``check_*`` takes what the caller gave and returns the one form that `Problem` holds.
+Each ``check_*`` takes what the caller gave and returns the one form that `Problem` holds. It raises
+a DtypeError where that is of a wrong kind, a ShapeError for a shape, an OptionError for a value.
 """
 
 import difflib
@@ -143,7 +144,13 @@ def check_flag(given: Any, argument: str) -> bool:
 
 
 def lay_over(array: Array, argument: str, full: tuple[int, ...], plain: bool) -> Overlay:
-    """See `array` as an overlay, right-aligned to the shape `full` of the scores."""
+    """See `array` as an overlay, right-aligned to the shape `full` of the scores.
+
+    Raises
+    ------
+    ShapeError
+        Where it does not fit.
+    """
     fits = array.ndim <= len(full) and all(
         size in (1, whole) for size, whole in zip(array.shape[::-1], full[::-1], strict=False)
     )
@@ -173,7 +180,7 @@ def lay_over(array: Array, argument: str, full: tuple[int, ...], plain: bool) ->
 
 
 def check_mask(mask: Any) -> BoolArray:
-    """Return `mask` as an array of bool."""
+    """Return `mask` as an array of bool, of its own shape."""
     array: BoolArray = as_array(mask, "mask")
     if array.dtype.kind in "iu":
         raise DtypeError(
@@ -191,7 +198,7 @@ def check_mask(mask: Any) -> BoolArray:
 
 
 def check_bias(bias: Any) -> Array:
-    """Return `bias` as an array of floats."""
+    """Return `bias` as an array of floats, of its own shape."""
     array, listed = as_array(bias, "bias"), is_listed(bias)
     if array.dtype.kind in "iub" and not listed:
         raise DtypeError(
@@ -273,7 +280,7 @@ def check_q_offset(
 
 
 def check_window(window: Any) -> Window | None:
-    """Return `window` as (left, right), or None where both sides are open."""
+    """Return `window` as (left, right) in keys, or None where both sides are open."""
     if window is None:
         return None
     if not isinstance(window, (tuple, list)) or len(window) != 2:
@@ -312,14 +319,14 @@ def _check_number(given: Any, argument: str) -> float:
 
 
 def check_scale(scale: Any, head_dim: int) -> float:
-    """Return `scale`, or its default."""
+    """Return `scale`; where it is None, ``head_dim ** -0.5``, and 1 where head_dim is 0."""
     if scale is None:
         return float(head_dim) ** -0.5 if head_dim else 1.0
     return _check_number(scale, "scale")
 
 
 def check_softcap(softcap: Any) -> float | None:
-    """Return `softcap`."""
+    """Return `softcap`; None is off."""
     if softcap is None:
         return None
     value = _check_number(softcap, "softcap")

@@ -159,6 +159,9 @@ def _hide(scores: Array, visible: BoolArray, hidden: float = -np.inf) -> None:
 def blend(amounts: Array, visible: BoolArray | None, value: Array, free: int = 0) -> Array:
     """Return ``amounts @ value`` where a hidden key adds nothing, whatever its value holds.
 
+    `amounts` (..., rows, keys) are 0 for hidden keys; `value` is (..., keys, value_dim); `visible`
+    and `free` are as for `part_of_scores`.
+
     The product alone would turn ``0 * NaN`` of a hidden key into NaN. So where the product is not
     finite, a non-finite value is taken out of it and put back, as NaN or inf in its own column, for
     the rows that see its key.
@@ -204,7 +207,7 @@ def merge(left: Part, right: Part) -> Part:
 def add_sinks(part: Part, sinks: Array) -> Part:
     """Add one logit a row to the denominator; once, after the last merge.
 
-    A sink has no value and makes no key visible.
+    `sinks` are broadcast to the rows. A sink has no value and makes no key visible.
     """
     logits = _logits(part, sinks)
     tally = None if part.tally is None else neutral(part.tally)
@@ -279,7 +282,8 @@ def weights_of_scores(
 ) -> Array:
     """Return the weights of some keys in rows whose `whole` state (sinks included) is known.
 
-    `scores` are used up as working memory; `visible` and `free` are as for `part_of_scores`.
+    `scores`, (..., keys) with the rows of `whole` in front, are used up as working memory;
+    `visible` and `free` are as for `part_of_scores`.
     """
     scores -= _shift(whole.row_max)[..., None]
     np.exp(scores, out=scores)

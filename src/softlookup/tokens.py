@@ -95,9 +95,20 @@ def label_axes(
     Keys that have none of their own share the queries' where there are as many, else they are
     named by position.
     """
-    names = check_tokens(tokens, q_len, "tokens", "q_len")
-    if key_tokens is None and tokens is not None and q_len == kv_len:
-        return names, names
+    names, key_names = given_axes(tokens, key_tokens, q_len, kv_len)
+    return (
+        check_tokens(None, q_len, "tokens", "q_len") if names is None else names,
+        check_tokens(None, kv_len, "key_tokens", "kv_len") if key_names is None else key_names,
+    )
+
+
+def given_axes(
+    tokens: Iterable[str] | None, key_tokens: Iterable[str] | None, q_len: int, kv_len: int
+) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
+    """Return them as `label_axes`, but None instead of positions: of many, few may be shown."""
+    names = None if tokens is None else check_tokens(tokens, q_len, "tokens", "q_len")
+    if key_tokens is None:
+        return names, names if q_len == kv_len else None
     return names, check_tokens(key_tokens, kv_len, "key_tokens", "kv_len")
 
 

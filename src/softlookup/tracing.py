@@ -12,7 +12,7 @@ from softlookup.arrays import Array, BoolArray, IntArray
 from softlookup.errors import OptionError
 from softlookup.problem import Problem, pick
 from softlookup.reference import steps
-from softlookup.tokens import label_axes
+from softlookup.tokens import given_axes, label_axes
 
 _MOST_CELLS = 2**22
 _MOST_NUMBERS = 2**25
@@ -32,7 +32,7 @@ class Trace:
     position : ndarray of int64, shape (batch axes..., rows), or None
         ``row + q_offset``; None where the lookup has no positions.
     tokens, key_tokens : tuple of str
-        Texts of all queries and of all keys.
+        Texts of all queries and of all keys; positions where none were given.
     query : ndarray of shape (..., rows, head_dim)
     key, value : ndarray of shape (..., kv_heads, kv_len, dim)
         value is None where the lookup has none.
@@ -62,8 +62,7 @@ class Trace:
 
     rows: IntArray
     position: IntArray | None
-    tokens: tuple[str, ...]
-    key_tokens: tuple[str, ...]
+    texts: tuple[tuple[str, ...] | None, tuple[str, ...] | None]
     query: Array
     key: Array
     value: Array | None
@@ -87,6 +86,16 @@ class Trace:
     out: Array | None
     lse: Array
     problem: Problem
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """Texts of all queries."""
+        return label_axes(*self.texts, self.problem.q_len, self.problem.kv_len)[0]
+
+    @property
+    def key_tokens(self) -> tuple[str, ...]:
+        """Texts of all keys."""
+        return label_axes(*self.texts, self.problem.q_len, self.problem.kv_len)[1]
 
     @property
     def contributions(self) -> Array | None:
@@ -160,11 +169,11 @@ class Trace:
         row = int(self.rows[row_index])
         record = {
             "row": row,
-            "token": self.tokens[row],
+            "token": self._text(0, row),
             "position": None if self.position is None else self.position[(*batch, row_index)],
             "query": self.query[at].astype(np.float64),
             "keys": keys,
-            "key_tokens": [self.key_tokens[key] for key in keys],
+            "key_tokens": [self._text(1, key) for key in keys],
             "key": self.key[kv_at][keys].astype(np.float64),
             "value": value,
             **{name: self._cells(name, at, keys) for name in _BY_KEY},
@@ -221,6 +230,10 @@ class Trace:
     def __repr__(self) -> str:
         rows, kv_len = self.weights.shape[-2:]
         return f"Trace({rows} rows over {kv_len} keys, leading axes {self.weights.shape[:-2]})"
+
+    def _text(self, side: int, position: int) -> str:
+        texts = self.texts[side]
+        return str(position) if texts is None else texts[position]
 
     def _largest(self, at: tuple[int, ...], top: int | None) -> IntArray:
         scores = self.masked_scores[at]
@@ -301,7 +314,7 @@ def trace_rows(
             "Choose fewer rows, e.g. rows=[0], or one head, look.head(...).",
         )
     problem = problem.in_memory(chosen)
-    names, key_names = label_axes(tokens, key_tokens, problem.q_len, problem.kv_len)
+    texts = given_axes(tokens, key_tokens, problem.q_len, problem.kv_len)
     made = steps(problem, chosen)
     shaped = {
         name: None if array is None else problem.restore(array)
@@ -313,8 +326,7 @@ def trace_rows(
     return Trace(
         rows=chosen,
         position=position,
-        tokens=names,
-        key_tokens=key_names,
+        texts=texts,
         query=problem.restore(problem.query[:, :, chosen]),
         key=problem.restore(problem.key),
         value=None if problem.value is None else problem.restore(problem.value),

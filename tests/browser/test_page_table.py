@@ -273,6 +273,22 @@ def test_the_table_is_saved_and_copied_as_it_stands(open_page):
     ]
 
 
+def test_it_says_which_queries_a_model_wrote(open_page):
+    def made(prompt, stacks=1):
+        axes = [(Axis(tuple("abcdef"), prompt=one),) for one in (prompt, None)][:stacks]
+        look = sl.Lookup(*np.random.default_rng(5).standard_normal((3, 2, 6, 4)), causal=True)
+        return Capture("written", tuple(Layer(look, axis, axis) for axis in axes))
+
+    said = "4 … 5 were written by the model; each mean is over them and the prompt's."
+    for capture, words in (
+        (made(4), f"Queries {said} Open a head"),
+        (made(4, stacks=2), f"In some layers queries {said} Open a head"),
+        (made(6), "Open a head"),
+        (made(None), "Open a head"),
+    ):
+        assert open_page(capture, hash=TABLE).text(".table-note").startswith(words)
+
+
 def test_hostile_texts_stay_texts(open_page):
     page = open_page(hostile.capture(), hash=f"{TABLE}&by=reads%20words")
     for text in (readable(hostile.TEXTS[1]), readable(hostile.TEXTS[2])):

@@ -11,6 +11,7 @@ import oracle
 import softlookup as sl
 from agreement import assert_same_bits
 from budget import assert_within_budget, loudest
+from softlookup import tokens
 
 TRACED = (
     "plain in float32", "plain in float64", "plain in bfloat16", "plain 2-D arrays, causal",
@@ -256,6 +257,17 @@ def test_the_bits_of_a_row_do_not_depend_on_which_others_are_traced(name):
         for step in ("products", "scores", "exp", "shifted_exp", "weights", "out"):
             both = getattr(together, step)[..., index, :], getattr(alone, step)[..., 0, :]
             np.testing.assert_array_equal(*both)
+
+
+def test_of_many_positions_only_those_shown_are_written(monkeypatch):
+    look = sl.Lookup(np.ones((1, 1)), np.arange(99.0)[:, None])
+    named = look.trace(tokens=["0"], key_tokens=map(str, range(99)))
+    with monkeypatch.context() as patched:
+        patched.setattr(tokens, "check_tokens", None)  # writes them all
+        trace = look.trace()
+        assert trace.record(0, top=2)["key_tokens"] == ["97", "98"]
+        assert str(trace) == str(named)
+    assert (trace.tokens, trace.key_tokens) == (named.tokens, named.key_tokens)
 
 
 def test_tokens_may_come_from_a_generator_and_name_the_keys_too():

@@ -61,4 +61,8 @@ MAPS = {
     "a map in a folder": (lambda: sl.WeightMap.open(".", SMALL), FileError, ".", ["folder"]),
     "a map of arrays": (lambda: sl.WeightMap.open("none.safetensors", np.ones((3, 4))), DtypeError,
         "look", ["must be a Lookup", "ndarray"]),
+    "a map to show": (lambda: sl.show(MADE), DtypeError, "look",
+        ["got WeightMap", "sl.show(look): the page has the map."]),
+    "a map without its lookup": (lambda: sl.WeightMap.open("none.safetensors"), DtypeError,
+        "look", ["must be a Lookup", "got NoneType", "the one that the map was made of"]),
 }  # fmt: skip

@@ -74,7 +74,7 @@ def test_it_refuses_by_name_and_says_what_takes_it(emulated, name):
     with pytest.raises(BackendError) as refusal:
         lookup(kind.tensors(), **options).attend()
     assert words in str(refusal.value)
-    assert 'backend="cuda" takes it' in str(refusal.value)
+    assert str(refusal.value).endswith('. backend="cuda" takes this lookup.')
 
 
 def test_it_refuses_values_of_another_width_none_and_rows_out_of_step(emulated):
@@ -85,8 +85,14 @@ def test_it_refuses_values_of_another_width_none_and_rows_out_of_step(emulated):
         sl.Lookup(query, key, causal=True, backend="cuda-hopper").inspect(entropy=True)
     odd = torch.zeros(2, 2, 256, 65, dtype=torch.float16)[..., :64]
     for wrong in (odd, key.flip(-1).transpose(2, 3).contiguous().transpose(2, 3)):
-        with pytest.raises(BackendError, match=r"key has the strides .* pass key.contiguous"):
+        with pytest.raises(BackendError, match=r"key has the strides .* pass key.contiguous\(\)\."):
             lookup((query, wrong, value)).attend()
+        assert matrix_of(wrong.contiguous()) is not None
+    late = torch.zeros(key.numel() + 1, dtype=torch.float16)[1:].view(key.shape)
+    with pytest.raises(BackendError, match=r"key has the strides .* pass key.clone\(\)\."):
+        lookup((query, late, value)).attend()
+    assert matrix_of(late.contiguous()) is None
+    assert matrix_of(late.clone()) is not None
 
 
 def test_it_refuses_the_best_of_more_keys_than_it_can_number(emulated, monkeypatch):

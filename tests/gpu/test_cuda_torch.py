@@ -15,7 +15,7 @@ import slopes
 import softlookup as sl
 from agreement import assert_answer, expect
 from cases import Case
-from softlookup.backends import cuda_torch
+from softlookup.backends import cuda_torch, registry
 from softlookup.backends.triton import torch_kernels
 from softlookup.errors import BackendError
 from softlookup.facts import NO_FACTS, Facts
@@ -277,8 +277,8 @@ def _problem(*, options=None, **sizes):
 
 
 REFUSED = {
-    "facts": ({}, {}, Facts(entropy=True), "for facts"),
-    "received": ({}, {}, Facts(received=True), "for facts"),
+    "facts": ({}, {}, Facts(entropy=True), "no facts"),
+    "received": ({}, {}, Facts(received=True), "no facts"),
     "float32": ({"dtype": "float32"}, {}, NO_FACTS, "float32"),
     "window": ({}, {"window": (3, 0)}, NO_FACTS, "no window"),
     "mask": ({}, {"mask": np.ones((19, 19), bool)}, NO_FACTS, "no mask"),
@@ -292,17 +292,21 @@ REFUSED = {
     "nothing": ({"q_len": 0}, {}, NO_FACTS, "no axis of size 0"),
     "head_dim": ({"head_dim": 12}, {}, NO_FACTS, "head_dim that is a multiple of 8; here is 12"),
     "value_dim": ({"value_dim": 5}, {}, NO_FACTS, "value_dim that is a multiple of 8; here is 5"),
-    "wide": ({"head_dim": 264, "value_dim": 264}, {}, NO_FACTS, "264 and 264"),
+    "wide": ({"head_dim": 264, "value_dim": 264}, {}, NO_FACTS, "up to 256; here it is 264"),
+    "float64": ({"dtype": "float64"}, {}, NO_FACTS, "float32; here is float64"),
     "uneven": ({"head_dim": 136, "value_dim": 8}, {}, NO_FACTS, "136 and 8"),
 }  # fmt: skip
+NOWHERE = ("wide", "float64")  # on a GPU: `cuda` refuses them, too
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused_is_one_sentence_that_names_what_can(name, way):
+def test_what_is_refused_is_a_sentence_and_another_names_what_can(name, way):
     sizes, options, facts, words = REFUSED[name]
-    reason = cuda_torch.unsupported(_problem(options=options, **sizes), facts)
-    assert words in reason
-    assert reason.endswith('backend="cuda" takes it.')
+    with pytest.raises(BackendError) as refusal:
+        registry.choose(_problem(options=options, **sizes), facts, "cuda-torch")
+    assert words in str(refusal.value)
+    taker = '"auto" takes cpu() of the tensors' if name in NOWHERE else '"cuda" takes this lookup'
+    assert str(refusal.value).endswith(f". backend={taker}.")
 
 
 def test_it_says_that_it_is_not_interpreted():

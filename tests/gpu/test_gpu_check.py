@@ -145,6 +145,13 @@ def test_a_broken_fact_is_found(fact, dry, monkeypatch):
     assert fact in named(found)
 
 
+def test_a_small_answer_of_one_query_is_held_against_its_own_size(dry, monkeypatch):
+    made, found = dry
+    spoilt(monkeypatch, lambda given: given._replace(out=scaled(given.out, 0.994)))
+    checks.forward(made, "cuda", lookups.named("one query"))
+    assert named(found) == {"out"}
+
+
 def test_a_first_row_that_is_not_received_is_found(dry, monkeypatch):
     made, found = dry
     forward = cuda.forward

@@ -18,7 +18,7 @@ torch = pytest.importorskip("torch", reason="models (make models installs what t
 from eager import logits  # noqa: E402 (they need torch)
 from tiny import BESIDE, FAMILIES, LLAMA, build, inputs_for  # noqa: E402
 
-from softlookup.errors import OptionError  # noqa: E402
+from softlookup.errors import BackendError, OptionError  # noqa: E402
 from softlookup.integrations.transformers import capture  # noqa: E402
 
 pytestmark = pytest.mark.models
@@ -41,6 +41,35 @@ def interrupt(model, at):
             raise KeyboardInterrupt
 
     return model.model.layers[1].mlp.register_forward_pre_hook(stop)
+
+
+def test_second_derivatives_are_those_of_the_model(llama):
+    llama.set_attn_implementation("eager")
+    ids = inputs_for(llama)["input_ids"]
+    embedded = llama.get_input_embeddings()(ids).detach().requires_grad_()
+
+    def curvature():
+        loss = llama(inputs_embeds=embedded).logits.square().sum()
+        (slope,) = torch.autograd.grad(loss, embedded, create_graph=True)
+        return torch.autograd.grad(slope.sum(), embedded)[0]
+
+    with sl.watch(llama, compute="model") as seen:
+        watched = curvature()
+    assert torch.equal(watched, curvature())
+    assert len(seen) == 2
+    with sl.watch(llama), pytest.raises(BackendError, match=r'create_graph: .*compute="model"'):
+        curvature()
+
+
+def test_it_is_titled_by_the_model_and_its_text(llama):
+    inputs = inputs_for(llama)
+    words = [f"w{i}" for i in range(inputs["input_ids"].shape[1])]
+    for name, called in (("someone/a-llama", "a-llama"), ("/", type(llama).__name__)):
+        llama.name_or_path = name
+        with sl.watch(llama, keep=True, tokens=[words] * len(inputs["input_ids"])) as seen:
+            llama(**inputs)
+        assert seen.title == called
+        assert seen.capture().title == f"{called}: {' '.join(words)}"
 
 
 def test_what_runs_after_an_interrupt_is_seen(llama):

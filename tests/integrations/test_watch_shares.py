@@ -69,6 +69,23 @@ def test_they_are_exact_while_a_model_writes(family, lengths, cache):
 
 
 @pytest.mark.parametrize("cache", CACHES)
+@pytest.mark.parametrize("lengths", [(7, 7), (7, 4)])
+@pytest.mark.parametrize("family", ["llama", "mistral", "gemma2", "gemma3"])
+def test_means_are_over_the_rows_that_may_see_the_key(family, lengths, cache):
+    model = build(WRITERS[family])
+    given = inputs_for(model, lengths, "left")
+    _, expected = eager_generation(model, given, cache_implementation=CACHES[cache])
+    with torch.no_grad(), sl.watch(model, top=None, entropy=False) as seen:
+        generate(model, given, cache_implementation=CACHES[cache])
+    for batch, key in ((0, 0), (0, 5), (1, 4), (1, 8)):
+        for one in seen.rank_heads(reads=key, batch=batch):
+            eager = expected[one.part, one.layer]
+            weights = eager.weights[batch, one.head, eager.counted[batch], key]
+            mean = weights.sum() / max((weights > 0).sum(), 1)
+            assert one.share == pytest.approx(mean, abs=eager.bound)
+
+
+@pytest.mark.parametrize("cache", CACHES)
 @pytest.mark.parametrize("family", WRITERS)
 def test_earlier_occurrences_are_told_while_a_model_writes(family, cache):
     model = build(WRITERS[family])

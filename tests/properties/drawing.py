@@ -68,3 +68,15 @@ def calls(draw, *, without=(), always=(), square=False, most_keys=70, most_queri
     if POSITIONED & options.keys() and not square:
         options["q_offset"] = draw(st.integers(-10, 80))
     return Call(query, key, value, options)
+
+
+def permuted(call, order):
+    """Return a call with its keys in another order, their values, masks and biases with them."""
+    options = {
+        name: option[..., order]
+        if name in ("mask", "bias") and option.ndim and option.shape[-1] > 1
+        else option
+        for name, option in call.options.items()
+    }
+    key, value = call.key[..., order, :], call.value[..., order, :]
+    return call._replace(key=key, value=value, options=options)

@@ -9,7 +9,7 @@ import itertools
 
 import numpy as np
 import pytest
-from drawing import calls
+from drawing import calls, permuted
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -93,14 +93,8 @@ def test_out_lies_in_the_hull_of_the_visible_values(backend, call):
 @given(call=calls(without=("causal", "window", "kv_lens")), data=st.data())
 def test_permuting_keys_with_their_values_changes_nothing(backend, call, data):
     order = np.array(data.draw(st.permutations(range(call.key.shape[-2]))), int)
-    options = {
-        name: option[..., order]
-        if name in ("mask", "bias") and option.ndim and option.shape[-1] > 1
-        else option
-        for name, option in call.options.items()
-    }
-    key, value = call.key[..., order, :], call.value[..., order, :]
-    _assert_out(sl.attend(call.query, key, value, **options, backend=backend), call)
+    moved = permuted(call, order)
+    _assert_out(sl.attend(*moved.arrays, **moved.options, backend=backend), call)
 
 
 @given(call=calls(without=("sinks", "softcap", "bias")), data=st.data())

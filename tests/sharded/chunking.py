@@ -4,6 +4,11 @@ import dask.array as da
 import numpy as np
 
 
+def drawn(shape, dtype=np.float64, seed=0):
+    """Return random numbers."""
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+
+
 def in_chunks(call, sizes, laid=()):
     """Return a call over dask arrays; `sizes` are chunks along batch, heads, queries and keys.
 

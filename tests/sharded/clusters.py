@@ -12,6 +12,7 @@ import dask.array as da
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster
+from distributed.security import Security
 
 
 @contextlib.contextmanager
@@ -44,6 +45,22 @@ def cluster(workers=2, config=None, **more):
         Client(made) as client,
     ):
         yield client
+
+
+def certified(folder):
+    """Return a certificate that is its own authority, as docs/dask.md makes one."""
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
+         "-keyout", "key.pem", "-out", "cert.pem", "-subj", "/CN=softlookup test"],
+        cwd=folder, check=True, capture_output=True, timeout=60,
+    )  # fmt: skip
+    cert, key = str(folder / "cert.pem"), str(folder / "key.pem")
+    return Security(
+        require_encryption=True, tls_ca_file=cert,
+        tls_scheduler_cert=cert, tls_scheduler_key=key,
+        tls_worker_cert=cert, tls_worker_key=key,
+        tls_client_cert=cert, tls_client_key=key,
+    )  # fmt: skip
 
 
 @contextlib.contextmanager

@@ -2,20 +2,24 @@
 
 import concurrent.futures
 import contextlib
+import errno
 import os
 import resource
 import signal
 import socket
 import time
+from pathlib import Path
 
 import dask
 import numpy as np
 import pytest
 from clusters import cluster, pids, processes_of_their_own, random, wait_for
-from distributed import KilledWorker
+from distributed import KilledWorker, wait
 
 import softlookup as sl
 from agreement import assert_same_bits
+from softlookup.errors import FileError
+from softlookup.integrations.dask import open_array
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 EVERY = {"entropy": True, "top": 3, "received": True, "groups": np.arange(2048) % 3}
@@ -66,8 +70,9 @@ def test_a_worker_that_is_killed_changes_nothing(other_scheduler):
 
 
 def greedy(block, block_info=None):
-    """Take more memory than the worker may have, for one chunk."""
+    """Take more memory than the worker may have, for one chunk, when all others are there."""
     if block_info[0]["chunk-location"] == (0, 2, 0):
+        time.sleep(4)
         held = np.ones(2**27)  # 1 GiB
         time.sleep(20)
         return block + 0 * held[0].astype(np.float32)
@@ -77,13 +82,31 @@ def greedy(block, block_info=None):
 @pytest.mark.slow
 def test_a_worker_that_runs_out_of_memory_is_told_of_with_its_part():
     config = {"distributed.scheduler.allowed-failures": 0}
-    with cluster(1, config, memory_limit="600MiB") as client:
+    with cluster(1, config, memory_limit="600MiB", threads_per_worker=2) as client:
         key = random((1, 2048, 16), (1, 512, 16), 1)
         key = key.map_blocks(greedy, dtype=np.float32, name="greedy-key")
         look = sl.Lookup(random((1, 8, 16), (1, 8, 16), 0), key, key)
         future = client.compute(look.attend())
-        with pytest.raises(KilledWorker, match=r"'(greedy-key[\w-]*|softlookup-part-\w+)', 0, "):
+        guilty = r"\('(greedy-key[\w-]*', (0, )?0, 2, 0|softlookup-part-\w+', 0, 0, 0, 2)\)"
+        with pytest.raises(KilledWorker, match=guilty):
             future.result(timeout=90)
+
+
+def test_a_part_of_a_file_that_is_gone_or_another_one_is_named_by_a_worker(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    numbers = np.random.default_rng(3).standard_normal((2, 600, 8)).astype(np.float32)
+    np.save(tmp_path / "key.npy", numbers)
+    zarr.create_array(str(tmp_path / "value.zarr"), data=numbers, chunks=(1, 200, 8))
+    key, again = (open_array(tmp_path / "key.npy", chunks=(1, size, 8)) for size in (200, 300))
+    out = sl.attend(key[:, :9], key, open_array(tmp_path / "value.zarr"))
+    with cluster(1) as client:
+        assert_same_bits(client.compute(key).result(timeout=60), numbers)
+        (tmp_path / "value.zarr" / "c" / "1" / "2" / "0").unlink()
+        with pytest.raises(FileError, match=r"value\.zarr: chunk \(1, 2, 0\) must be there; c/1/2"):
+            client.compute(out).result(timeout=60)
+        np.save(tmp_path / "key.npy", numbers + 1)
+        with pytest.raises(FileError, match=r"key\.npy: chunk \(\d, \d, 0\) must be as it was"):
+            client.compute(again).result(timeout=60)
 
 
 @pytest.mark.slow
@@ -105,17 +128,41 @@ def no_more_files():
     resource.setrlimit(resource.RLIMIT_FSIZE, (64, resource.RLIM_INFINITY))
 
 
+def too_long(dask_worker):
+    """Return why a file of 65 bytes cannot be written."""
+    try:
+        Path(dask_worker.local_directory, "long").write_bytes(b"0" * 65)
+    except OSError as error:
+        return error.errno
+
+
+def kept(client):
+    """Return how much of what is there lies in memory, and how much on the disk."""
+    found = client.run(
+        lambda dask_worker: (len(dask_worker.data.memory), len(dask_worker.data.disk))
+    )
+    return tuple(map(sum, zip(*found.values(), strict=True)))
+
+
 @pytest.mark.slow
 def test_a_full_disk_keeps_what_would_be_spilled_in_memory():
     config = {"distributed.worker.memory.target": 1e-6, "distributed.worker.memory.spill": False,
               "distributed.worker.memory.pause": False}  # fmt: skip
     with cluster(2, config, memory_limit="2GiB") as client:
+        spilled = client.persist(random((2, 2048, 16), (1, 1024, 16), 5))
+        wait(spilled)
+        assert kept(client) == (0, 4)  # with room, everything is spilled
         client.run(no_more_files)
-        assert_right(client.gather(client.compute(answers(slow_look(0)))))
+        assert set(client.run(too_long).values()) == {errno.EFBIG}
+        futures = client.compute(answers(slow_look(0)))
+        wait(futures)
+        in_memory, on_disk = kept(client)
+        assert (in_memory >= len(futures), on_disk) == (True, 4)
+        assert_right(client.gather(futures))
 
 
 @pytest.mark.slow
-def test_two_workers_give_the_bits_of_one():
+def test_three_workers_give_the_bits_of_one():
     for workers in (1, 3):
         with cluster(workers) as client:
             assert_right(client.gather(client.compute(answers(slow_look(0)))))

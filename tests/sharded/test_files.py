@@ -1,6 +1,9 @@
 """Arrays in files as dask arrays, and files that are damaged."""
 
+import os
+import shutil
 import sys
+import time
 
 import dask
 import ml_dtypes
@@ -12,7 +15,7 @@ import softlookup as sl
 from agreement import assert_same_bits
 from softlookup.backends import cpu
 from softlookup.errors import FileError, PackageError
-from softlookup.integrations.dask import open_array
+from softlookup.integrations.dask import Stored, open_array
 
 zarr = pytest.importorskip("zarr")
 
@@ -30,7 +33,7 @@ def arrays():
 
 
 def written(folder, kind, arrays):
-    """Write both arrays in one kind of file; return what opens each."""
+    """Write both arrays in one kind of file, over what is there; return what opens each."""
     if kind == "npy":
         for name, array in arrays.items():
             np.save(folder / f"{name}.npy", array)
@@ -39,7 +42,9 @@ def written(folder, kind, arrays):
         safetensors.numpy.save_file(arrays, folder / "all.safetensors")
         return {name: (folder / "all.safetensors", name) for name in arrays}
     for name, array in arrays.items():
-        zarr.create_array(str(folder / f"{name}.zarr"), data=array, chunks=(1, 1024, 8))
+        zarr.create_array(
+            str(folder / f"{name}.zarr"), data=array, chunks=(1, 1024, 8), overwrite=True
+        )
     return {name: (folder / f"{name}.zarr",) for name in arrays}
 
 
@@ -107,8 +112,112 @@ def test_a_file_that_is_cut_off_later_is_named(tmp_path, arrays, kind):
     key, value = (open_array(*files[name], chunks=(1, 1024, 8)) for name in arrays)
     file = files["value"][0]
     file.write_bytes(file.read_bytes()[:200_000])
-    with pytest.raises(FileError, match=rf"{file.name}: chunk \(\d, \d, 0\).* cannot be read"):
+    with pytest.raises(FileError, match=rf"{file.name}: chunk \(\d, \d, 0\).* must be as it was"):
         sl.attend(key[:, :9], key.rechunk(-1)[:, :1], value[:, :1]).compute()
+
+
+def later():
+    """Let a moment pass, that a file written now has another time."""
+    time.sleep(0.03)
+
+
+@pytest.mark.parametrize("kind", ["npy", "safetensors", "zarr"])
+def test_a_file_that_is_written_over_is_named(tmp_path, arrays, kind):
+    file = written(tmp_path, kind, arrays)["value"]
+    value = open_array(*file)
+    assert_same_bits(value.compute(), arrays["value"])
+    later()
+    other = {name: array + 1 for name, array in arrays.items()}
+    written(tmp_path, kind, other)
+    with pytest.raises(FileError, match=rf"{file[0].name}: chunk \(1, \d, 0\).* must be as it was"):
+        value[1].compute()
+    value = open_array(*file)
+    assert_same_bits(value.compute(), other["value"])
+    file[0].rename(tmp_path / "elsewhere")
+    with pytest.raises(
+        FileError, match=r"chunk \(1, \d, 0\).* must be there; it is not\. Check the p"
+    ):
+        value[1].compute()
+
+
+def test_a_file_that_is_written_over_while_it_is_read_is_named(tmp_path, arrays, monkeypatch):
+    (file,), _ = written(tmp_path, "npy", arrays).values()
+    key, opened = open_array(file), Stored.opened
+
+    def meanwhile(self):
+        whole = opened(self)
+        with file.open("r+b") as stream:
+            stream.seek(-1, os.SEEK_END)
+            stream.write(b"0")
+        return whole
+
+    later()
+    monkeypatch.setattr(Stored, "opened", meanwhile)
+    with pytest.raises(FileError, match=r"key\.npy: chunk \(1, 0, 0\) must be as it was"):
+        key[1, :9].compute()
+
+
+def test_a_copy_with_its_time_is_the_same_file(tmp_path, arrays):
+    (file,), _ = written(tmp_path, "npy", arrays).values()
+    key, copy = open_array(file), tmp_path / "copy.npy"
+    later()
+    for like in (shutil.copy2, shutil.copy):
+        like(file, copy)
+        copy.replace(file)
+        if like is shutil.copy2:
+            assert_same_bits(key.compute(), arrays["key"])
+    with pytest.raises(FileError, match=r"another size or time of change.*\(cp -p\)\.$"):
+        key.compute()
+
+
+@pytest.mark.parametrize(("options", "name", "file"), [
+    ({"chunks": (1, 1024, 8)}, None, "c/1/3/0"),
+    ({"chunks": (1, 1024, 8), "zarr_format": 2}, None, "1.3.0"),
+    ({"chunks": (1, 512, 8), "shards": (1, 1024, 8)}, None, "c/1/3/0"),
+    ({"chunks": (1, 1024, 8), "name": "value"}, "/value", "c/1/3/0"),
+], ids=["zarr 3", "zarr 2", "shards", "of a group"])  # fmt: skip
+def test_a_zarr_chunk_that_is_gone_is_named(tmp_path, arrays, options, name, file):
+    folder = tmp_path / "all.zarr"
+    zarr.create_array(str(folder), data=arrays["value"], fill_value=7, **options)
+    value, sparse = (open_array(folder, name, sparse=each) for each in (False, True))
+    (folder / (name or "").strip("/") / file).unlink()
+    at = 6 if "shards" in options else 3
+    gone = np.s_[1, 3072:4096]
+    with pytest.raises(
+        FileError, match=rf"all\.zarr: chunk \(1, {at}, 0\).* must be there; {file} is not\. "
+        r"Write it again, or pass sparse=True, if it was left out since it holds 7\.0 alone\.$"
+    ):  # fmt: skip
+        value[1, 3072:3500].compute()
+    assert_same_bits(value[1, 4096:].compute(), arrays["value"][1, 4096:])
+    assert value.name != sparse.name
+    arrays["value"][gone] = 7
+    assert_same_bits(sparse.compute(), arrays["value"])
+
+
+def test_what_zarr_leaves_out_by_itself_is_told(tmp_path):
+    mask = np.zeros((2, 30, 50), bool)
+    mask[0] = True
+    zarr.create_array(str(tmp_path / "m.zarr"), data=mask, chunks=(1, 30, 50))
+    with pytest.raises(FileError, match=r"chunk \(1, 0, 0\) must be there.* holds False alone"):
+        open_array(tmp_path / "m.zarr").compute()
+    assert_same_bits(open_array(tmp_path / "m.zarr", sparse=True).compute(), mask)
+
+
+def test_a_flipped_bit_under_a_checksum_is_named(tmp_path, arrays):
+    compressors = [zarr.codecs.ZstdCodec(), zarr.codecs.Crc32cCodec()]
+    zarr.create_array(
+        str(tmp_path / "key.zarr"), data=arrays["key"], chunks=(1, 1024, 8), compressors=compressors
+    )
+    key, file = open_array(tmp_path / "key.zarr"), tmp_path / "key.zarr" / "c" / "1" / "2" / "0"
+    right = file.read_bytes()
+    for at in range(0, len(right), len(right) // 20):
+        flipped = bytearray(right)
+        flipped[at] ^= 4
+        file.write_bytes(flipped)
+        with pytest.raises(FileError, match=r"key\.zarr: chunk \(1, 2, 0\) cannot be read: "):
+            key.compute()
+    file.write_bytes(right)
+    assert_same_bits(key.compute(), arrays["key"])
 
 
 def test_what_cannot_be_opened(tmp_path, arrays):
@@ -152,3 +261,7 @@ def test_zarr_that_is_missing_here_or_on_a_worker_is_told(tmp_path, arrays, monk
         open_array(key)
     with pytest.raises(PackageError, match=r"pip install zarr\.$"):
         there.compute()
+    monkeypatch.setitem(sys.modules, "zarr", zarr)
+    monkeypatch.setattr(zarr, "__version__", "2.18.7")
+    with pytest.raises(PackageError, match=r"must be 3 or newer; it is 2\.18\.7\. pip install -U"):
+        open_array(key)

@@ -6,6 +6,7 @@ import dask
 import dask.array as da
 import numpy as np
 import pytest
+from chunking import drawn
 from dask.callbacks import Callback
 
 import softlookup as sl
@@ -22,10 +23,6 @@ core = pytest.mark.skipif(cpu.missing() is not None, reason=f"hardware: cpu: {cp
 def _here():
     with dask.config.set(scheduler="synchronous"):
         yield
-
-
-def drawn(shape, dtype=np.float64, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
 
 
 def look_of(**options):

@@ -1,8 +1,12 @@
 """``softlookup survey`` and ``softlookup heads`` in a terminal."""
 
+import re
+import time
+
 import pytest
 
-from softlookup.cli import main
+from softlookup.cli import main, terminal
+from softlookup.surveys import open_survey, surveying
 from surveyed import TEXTS, made
 
 pytestmark = pytest.mark.models
@@ -41,17 +45,62 @@ def test_what_is_printed(tiny_model, here, written, capsys, assert_golden):
     )
 
 
-def test_many_skipped_lines_are_counted(tiny_model, tmp_path, written, capsys):
-    written(tmp_path / "t.jsonl", ["bad"] * 14 + [{"t": "the bank"}])
-    code, out, err = run(
-        capsys, *survey(tiny_model, tmp_path / "t.jsonl", tmp_path / "out", "--field", "t")
-    )
-    assert code == 0
-    assert err.splitlines()[-2:] == [
-        "line 10: must be JSON; it is not, at character 0; skipped",
-        "and 4 more lines skipped",
+def test_a_log_is_told_how_far_it_is(tiny_model, tmp_path, corpus, capsys, monkeypatch):
+    write = surveying.write_partition
+
+    def slow(*args):
+        time.sleep(0.3)
+        write(*args)
+
+    monkeypatch.setattr(surveying, "write_partition", slow)
+    monkeypatch.setattr(terminal, "_EVERY", 0.02)
+    code, out, err = run(capsys, *survey(tiny_model, corpus, tmp_path / "out", "--lines", "2"))
+    assert (code, out[:5]) == (0, "wrote")
+    said = [
+        re.fullmatch(r"(\d) of 5 lines(, about \d:\d\d:\d\d left)?", one) for one in err.split("\n")
     ]
-    assert "1 text, 8 rows in 1 file; 14 lines skipped" in out
+    assert all(said[:-1]), err
+    told = [(one[1], bool(one[2])) for one in said[:-1]]
+    assert {("0", False), ("2", True), ("4", True)} <= set(told)
+    assert told == sorted(told)
+
+
+MANY = ["bad"] * 14 + [{"t": "the bank"}] * 3
+FIRST = [f"line {n}: must be JSON; it is not, at character 0; skipped" for n in range(1, 11)]
+
+
+def test_many_skipped_lines_are_counted(tiny_model, here, written, capsys):
+    written(here / "t.jsonl", MANY)
+    code, out, err = run(capsys, *survey(tiny_model, "t.jsonl", "out", "--field", "t"))
+    assert code == 0
+    *first, last = err.splitlines()
+    assert first == FIRST
+    assert (
+        last == "and 4 more lines skipped; softlookup.surveys.open_survey('out').skipped names all"
+    )
+    assert [one.line for one in open_survey("out").skipped] == list(range(1, 15))
+    assert "3 texts, 24 rows in 2 files; 14 lines skipped" in out
+
+
+def test_a_run_that_is_interrupted_names_what_it_skipped(
+    tiny_model, here, written, capsys, monkeypatch
+):
+    written(here / "t.jsonl", MANY)
+    write = surveying.write_partition
+
+    def interrupted(folder, part, block):
+        if part == 3:
+            raise KeyboardInterrupt
+        write(folder, part, block)
+
+    monkeypatch.setattr(surveying, "write_partition", interrupted)
+    words = survey(tiny_model, "t.jsonl", "out", "--field", "t", "--lines", "4")
+    code, out, err = run(capsys, *words)
+    assert (code, out) == (130, "")
+    *first, more, whole = err.splitlines()
+    assert first == FIRST
+    assert more.startswith("and 2 more lines skipped; ")
+    assert whole == "3 of 5 files are whole; run the same line again, it goes on"
 
 
 REFUSED = {

@@ -1,5 +1,6 @@
 """A survey of a tiny model, in this process: its numbers, its lines, and how it goes on."""
 
+import contextlib
 import subprocess
 import sys
 
@@ -8,8 +9,9 @@ import pytest
 
 import softlookup as sl
 from softlookup.errors import FileError, OptionError
-from softlookup.surveys import open_survey, surveying
+from softlookup.surveys import open_survey, surveying, work
 from softlookup.surveys.partitions import read_record
+from softlookup.surveys.prompts import load_reader
 from surveyed import TEXTS
 
 pytestmark = pytest.mark.models
@@ -140,6 +142,30 @@ def cut_after(partitions):
             raise CutError
 
     return progress
+
+
+@pytest.mark.parametrize("where", ["here", "on a worker"])
+def test_a_process_loads_the_model_once(tiny_model, corpus, tmp_path, monkeypatch, where):
+    """A worker with two threads that work at once, too."""
+    distributed = pytest.importorskip("distributed", reason="models (make models installs it)")
+    loaded = []
+
+    def load(found):
+        loaded.append(found)
+        return load_reader(found)
+
+    monkeypatch.setattr(work, "load_reader", load)
+    work.forget()
+    with contextlib.ExitStack() as stack:
+        options = {}
+        if where == "on a worker":
+            there = stack.enter_context(distributed.LocalCluster(
+                n_workers=1, threads_per_worker=2, processes=False, dashboard_address="127.0.0.1:0"
+            ))  # fmt: skip
+            options["scheduler"] = there.scheduler_address
+        found = run(tiny_model, corpus, tmp_path / "out", lines=1, **options)
+    assert (len(found.files), len(loaded)) == (5, 1)
+    work.forget()
 
 
 def test_a_run_that_was_cut_short_goes_on(tiny_model, corpus, tmp_path, assert_same, monkeypatch):

@@ -86,6 +86,7 @@ def feed(seen, whole, cuts=None, *, crop=None, run=0, number=0, part="", path=No
             padding=None if padding is None else padding[:, slice(*keys)],
             row_padding=padded,
             causal=causal,
+            window=whole.options.get("window"),
             from_rows=counted,
             keys=keys[1] - keys[0],
             shares=shares_of(
@@ -141,6 +142,7 @@ def left_padding(lengths, length):
 
 STEPS = (0, 7, 8, 9, 10, 11, 12, 13)  # a prompt of seven tokens, and six that were generated
 IDS = np.array([range(13), range(100, 113)])
+PADDED = left_padding([13, 9], 13)
 
 
 def generated(whole):

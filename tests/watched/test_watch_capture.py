@@ -52,6 +52,27 @@ def test_it_knows_what_is_padding_and_what_is_causal():
     assert not watch_capture(label(sl.Lookup(*arrays, mask=np.eye(5, 5, 1, dtype=bool))))[0].causal
 
 
+HIDING = {
+    "rule": {"causal": True, "window": (2, None)},
+    "rule, both ways": {"window": (2, 1)},
+    "mask": {"mask": np.tri(13, dtype=bool) & ~np.tri(13, k=-3, dtype=bool)},
+    "mask, both ways": {"mask": np.tri(13, k=1, dtype=bool) & ~np.tri(13, k=-3, dtype=bool)},
+    "everything": {"mask": np.zeros((13, 13), bool)},
+}
+
+
+@pytest.mark.parametrize("hiding", HIDING)
+def test_means_are_over_the_rows_that_a_rule_or_a_mask_lets_see_the_key(hiding):
+    arrays = np.random.default_rng(2).standard_normal((3, 2, 13, 5))
+    look = sl.Lookup(*arrays[:, None], **HIDING[hiding])
+    seen = watch_capture(label(look))
+    for key in range(13):
+        for one in seen.rank_heads(reads=key):
+            weights = look.weights()[0, one.head, :, key]
+            mean = weights.sum() / max((weights > 0).sum(), 1)
+            assert one.share == pytest.approx(mean, rel=1e-5)
+
+
 def test_it_gives_the_capture_back():
     capture = shipped.load("causal")
     seen = watch_capture(capture)
@@ -86,6 +107,34 @@ def test_rows_that_go_on_in_the_text_of_their_keys_stand_there():
     )
     again = seen.capture().layers[0]
     assert (again.queries, again.keys) == (layer.queries, layer.keys)
+
+
+APART = {  # rows of two texts, each with its own prompt, and how they look at eight keys
+    "other offsets": (("ef", "GH"), 1, {"causal": True, "q_offset": [4, 6], "kv_lens": [6, 8]}),
+    "no positions": (("gh", "GH"), 1, {}),
+    "another text": (("xy", "XY"), None, {"causal": True, "q_offset": 6}),
+}
+
+
+@pytest.mark.parametrize("case", APART)
+def test_rows_that_stand_at_no_key_of_all_texts_leave_the_keys_theirs(case):
+    texts, prompt, options = APART[case]
+    rng = np.random.default_rng(4)
+    look = sl.Lookup(*(rng.normal(size=(2, 1, length, 4)) for length in (2, 8, 8)), **options)
+    words = (0, 0, 1, 1, 2, 2, 3, 3)
+    keys = tuple(Axis(tuple(text), words, prompt=5) for text in ("abcdefgh", "ABCDEFGH"))
+    layer = Layer(look, tuple(Axis(tuple(text), prompt=prompt) for text in texts), keys)
+    whole = Layer(sl.Lookup(*rng.normal(size=(3, 2, 1, 3, 4))), *((Axis(tuple("uvw")),),) * 2)
+    seen = watch_capture(Capture("apart", (whole, layer, whole)))
+    for batch in (0, 1):
+        assert seen["@1"].tokens(batch) == tuple(texts[batch])
+        assert seen["@1"].key_tokens(batch) == keys[batch].tokens
+        assert seen["@0"].key_tokens(batch) == tuple("uvw")
+    assert seen["@1"].prompt == prompt
+    assert seen["@1"].key_written.tolist() == [False] * 5 + [True] * 3
+    assert not seen["@1"].causal, "no row is at a key that would say so"
+    again = seen.capture().layers[1]
+    assert (again.look, again.queries, again.keys) == (layer.look, layer.queries, layer.keys)
 
 
 def test_lookups_with_any_leading_axes_are_looked_over():

@@ -2,20 +2,18 @@
 
 import numpy as np
 import pytest
-from feeding import PATH, drawn, feed, left_padding, spelt, steps_of, watched
+from feeding import IDS, PADDED, PATH, STEPS, drawn, feed, spelt, steps_of, watched
 
 import oracle
 import softlookup as sl
 from budget import assert_within_budget
 from captured import assert_same
 from softlookup import viewer
+from softlookup.captures import Axis
 from softlookup.errors import OptionError
-from softlookup.watched import Glance
+from softlookup.watched import Glance, Watched
 
-STEPS = (0, 7, 8, 9, 10, 11, 12, 13)
-IDS = np.array([range(13), range(100, 113)])
 RNG = np.random.default_rng(3)
-PADDED = left_padding([13, 9], 13)
 
 
 def kept(whole, cuts=STEPS, **options):
@@ -213,6 +211,38 @@ def test_show_and_export_take_what_was_kept(tmp_path):
     assert b"model.layers.0.self_attn" in page.read_bytes()
     with pytest.raises(OptionError, match="a capture has its own"):
         viewer.item_of(seen, tokens=["a"])
+
+
+def test_the_page_is_titled_by_the_model_and_how_its_text_begins():
+    """As `softlookup show --model NAME --text TEXT` is; a title that was given stays."""
+    whole = drawn(causal=True)
+    for title, expected in (
+        (None, "made up: w0 w1 w2 w3 w4 w5 w6 w7 w8 w9 w10 w11 w…"),
+        ("own", "own"),
+    ):
+        seen = Watched({"model": "made up"}, title=title, read=spelt)
+        feed(seen, whole, STEPS, keep=True, ids=IDS)
+        assert viewer.item_of(seen).title == expected
+        assert seen.title == (title or "made up")
+    unread = feed(Watched({"model": "made up"}), whole, STEPS, keep=True, ids=IDS)
+    assert unread.capture().title == "made up"
+
+
+PIECES = {
+    "wordpiece": (["[CLS]", "The", "un", "##real", "bank", "[SEP]"], (-1, 0, 1, 1, 2, -1)),
+    "byte-level": (["<s>", "The", " un", "real", " bank"], (-1, 0, 1, 1, 2)),
+    "given": (["The", "unreal", "bank"], None),
+}
+
+
+@pytest.mark.parametrize("kind", PIECES)
+def test_a_text_is_told_as_it_was_written(kind):
+    texts, words = PIECES[kind]
+    look = sl.Lookup(*np.ones((3, 1, 1, len(texts), 4)))
+    seen = Watched(read=lambda ids, _: Axis(tuple(texts), words))
+    seen.add("a", 0, "", Glance((0,), (0,), 0, 0, 0, look.inspect(), look=look))
+    seen.add_ids(0, "", 0, [range(len(texts))])
+    assert seen.capture().title == "a watched model: The unreal bank"
 
 
 def test_nothing_kept_is_said():

@@ -2,21 +2,9 @@
 
 import numpy as np
 import pytest
-from feeding import IDS, STEPS, drawn, exact_weights, feed, generated, left_padding, watched
+from feeding import IDS, PADDED, STEPS, drawn, exact_weights, feed, watched
 
 from softlookup.errors import OptionError
-
-PADDED = left_padding([13, 9], 13)
-
-
-@pytest.fixture
-def whole():
-    return drawn(causal=True)
-
-
-@pytest.fixture
-def seen(whole):
-    return generated(whole)
 
 
 def test_heads_are_ranked_by_what_one_row_reads(seen, whole):
@@ -59,6 +47,31 @@ def test_heads_are_ranked_by_how_much_they_read_a_key(seen, whole):
     for one in ranking:
         assert one.share == pytest.approx(shares[one.layer, one.head], rel=1e-5)
     assert list(seen.rank_heads(reads=" w4")) == list(ranking)
+
+
+ROW, KEY = np.ogrid[:13, :13]
+HIDING = {
+    "window": ({"causal": True, "window": (2, None)}, {}, KEY >= ROW - 2),
+    "both ways": ({"window": (2, 3)}, {}, (KEY >= ROW - 2) & (KEY <= ROW + 3)),
+    "cropped cache": ({"causal": True}, {"crop": 3}, (ROW < 7) | (KEY > ROW - 3)),
+}
+
+
+@pytest.mark.parametrize("hiding", HIDING)
+def test_means_are_over_the_rows_that_may_see_the_key(hiding):
+    options, cropped, shown = HIDING[hiding]
+    cuts = STEPS if "causal" in options else None
+    made = feed(watched(), drawn(**options), cuts, **cropped)
+    shown = shown & (KEY <= ROW) if "causal" in options else shown
+    exact = exact_weights(drawn(mask=shown))
+    means = exact[0].sum(axis=1) / shown.sum(axis=0)  # (heads, keys)
+    for key in range(13):
+        for one in made.rank_heads(reads=key):
+            assert one.share == pytest.approx(means[one.head, key], rel=1e-5)
+    for one in made.summary():
+        both = exact[:, one.head].sum(axis=(0, 1))
+        assert one.key == both.argmax()
+        assert one.share == pytest.approx(both.max() / shown.sum(axis=0)[one.key] / 2, rel=1e-5)
 
 
 def test_tokens_are_ranked_by_what_they_received(seen, whole):

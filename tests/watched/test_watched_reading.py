@@ -8,12 +8,11 @@ import pytest
 from feeding import (
     ASKED,
     IDS,
+    PADDED,
     STEPS,
     drawn,
     exact_weights,
     feed,
-    generated,
-    left_padding,
     steps_of,
     watched,
 )
@@ -21,19 +20,6 @@ from feeding import (
 import softlookup as sl
 from softlookup.errors import DtypeError, OptionError, ShapeError
 from softlookup.watched import Glance, RowSeen
-
-PADDED = left_padding([13, 9], 13)
-
-
-@pytest.fixture
-def whole():
-    return drawn(causal=True)
-
-
-@pytest.fixture
-def seen(whole):
-    return generated(whole)
-
 
 # rows
 

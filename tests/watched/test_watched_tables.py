@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from feeding import ASKED, drawn, feed, generated, left_padding, watched
+from feeding import ASKED, IDS, PADDED, STEPS, drawn, feed, generated, watched
 
 import softlookup as sl
 from captured import HOSTILE
@@ -14,9 +14,6 @@ from softlookup.captures import Axis
 from softlookup.errors import DtypeError, FileError, OptionError, PackageError
 from softlookup.watched import Glance
 
-STEPS = (0, 7, 8, 9, 10, 11, 12, 13)
-IDS = np.array([range(13), range(100, 113)])
-PADDED = left_padding([13, 9], 13)
 EVERYTHING = {
     **ASKED, "distance": True, "groups": np.repeat([0, 1, -1, 2], [3, 4, 4, 2])[None].repeat(2, 0)
 }  # fmt: skip

@@ -128,10 +128,9 @@ def _timed(session: Session, row: str, runners: dict[str, Call], q: Tensor, *,
 
 def ours(session: Session, q: Tensor, k: Tensor, v: Tensor, **options: Any) -> dict[str, Call]:
     """Return our own runners, blind and looking."""
-    auto = sl.Lookup(q, k, v, **options)
     cuda = sl.Lookup(q, k, v, **options, backend="cuda")
     return {
-        names.AUTO: auto.attend,
+        names.AUTO: _attending(q, k, v, **options),
         names.ATTEND: cuda.attend,
         names.FACTS: lambda: cuda.inspect(**looking(session)),
         names.RECEIVED: lambda: cuda.inspect(**looking(session), received=True),
@@ -159,9 +158,8 @@ def decode(session: Session) -> None:
 def ours_decoding(session: Session, q: Tensor, k: Tensor, v: Tensor) -> dict[str, Call]:
     """Return the answer alone, and with the best keys."""
     cuda = sl.Lookup(q, k, v, backend="cuda")
-    auto = sl.Lookup(q, k, v)
     return {
-        names.AUTO: auto.attend,
+        names.AUTO: _attending(q, k, v),
         names.ATTEND: cuda.attend,
         names.TOP: lambda: cuda.inspect(top=1 if session.dry else 8),
     }
@@ -226,6 +224,7 @@ def gradients(session: Session) -> None:
 
 
 def _attending(q: Tensor, k: Tensor, v: Tensor, **options: Any) -> Call:
+    """Return the answer alone: a `Lookup` may be asked for more, and so is never torch's."""
     return lambda: sl.attend(q, k, v, **options)
 
 

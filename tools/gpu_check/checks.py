@@ -40,15 +40,19 @@ def forward(session: Session, backend: str, cases: tuple[lookups.Case, ...]) -> 
             continue
         found, naive, _ = expected(session, made)
         if found is not None:
-            rounding, size = exact.rounding(made.query.dtype), exact.loudest(found)
-            session.compare(f"{case.name}: out", out, found.out,
-                            exact.budget(found.out, naive.out, rounding, size))  # fmt: skip
+            session.compare(f"{case.name}: out", out, found.out, allowed(made, found, naive))
         asked = {**ROW_FACTS, "top": session.top} if backend != "cuda-torch" else {}
         asked["may_refuse"] = may_refuse
         seen = session.attempt(f"{case.name}: facts", poisoned_call, look.inspect, **asked)
         if seen is not None:
             session.same(f"{case.name}: out with facts", seen.out, out)
             rows(session, case.name, seen, made)
+
+
+def allowed(made: lookups.Made, found: exact.Exact, naive: exact.Exact) -> Tensor | float:
+    """Return what an answer may be off, in 16 bits row by row."""
+    size = exact.loudest(found)
+    return exact.budgets(made.query.dtype, found.out, naive.out, size, exact.ROW)
 
 
 def rows(session: Session, name: str, seen: Any, made: lookups.Made) -> None:
@@ -114,20 +118,25 @@ def facts(session: Session) -> None:
             continue
         again = look.inspect(received=True, from_rows=asked["from_rows"])
         every = look.inspect(received=True)
+        even = look.inspect(received=True, from_rows=asked["from_rows"], normalised=True)
         session.same(f"{case.name}: received, asked for alone", again.received, seen.received)
         found, _, narrow = expected(session, made)
         if found is None:
             continue
         kv_heads, size = made.key.shape[1], exact.loudest(found)
         near = exact.facts(narrow, kv_heads, made.options, asked)
+        readers = exact.readers(found, kv_heads, asked["from_rows"])
         for fact, whole in exact.facts(found, kv_heads, made.options, asked).items():
             actual = getattr(seen, fact)
+            budget = exact.budget(whole, near[fact], exact.COARSE, size)
+            if fact in readers:  # counts are exact, so that their product is the sum again
+                again = getattr(even, fact) * readers[fact]
+                session.compare(f"{case.name}: {fact}, normalised", again, whole, budget)
             if fact == "distance":  # bins that no pair falls into are there, too
                 session.holds(f"{case.name}: empty bins", not bool(actual[..., whole.shape[-1] :]
                               .any()), "a bin beyond the last distance holds weight")  # fmt: skip
                 actual = actual[..., : whole.shape[-1]]
-            session.compare(f"{case.name}: {fact}", actual, whole,
-                            exact.budget(whole, near[fact], exact.COARSE, size))  # fmt: skip
+            session.compare(f"{case.name}: {fact}", actual, whole, budget)
         top_keys(session, case.name, seen.top, found, size)
         sums, near_sums = found.weights.sum(-2), narrow.weights.sum(-2)
         session.compare(f"{case.name}: received of every row", every.received, sums,
@@ -182,8 +191,8 @@ def weights(session: Session) -> None:
         found, _, narrow = expected(session, made)
         if part is not None and found is not None:
             whole, near = (x.weights[:, :, chosen[0]][..., chosen[1]] for x in (found, narrow))
-            allowed = exact.budget(whole, near, exact.COARSE, exact.loudest(found))
-            session.compare(case.name, part, whole, allowed)
+            budget = exact.budget(whole, near, exact.COARSE, exact.loudest(found))
+            session.compare(case.name, part, whole, budget)
 
 
 def maps(session: Session) -> None:
@@ -198,9 +207,9 @@ def maps(session: Session) -> None:
         size = exact.loudest(found)
         for level, pool in ((5, "max"), (5, "share"), (3, "max"), (3, "share"), (0, "max")):
             whole, near = (_pooled(x.weights[0, 1], 2**level, pool) for x in (found, narrow))
-            allowed = exact.budget(whole, near, exact.COARSE, size)
+            budget = exact.budget(whole, near, exact.COARSE, size)
             cells = torch.as_tensor(getattr(built.level(level), pool))
-            session.compare(f"{case.name}: level {level}, {pool}", cells, whole.cpu(), allowed)
+            session.compare(f"{case.name}: level {level}, {pool}", cells, whole.cpu(), budget)
 
 
 def _pooled(weights: Tensor, size: int, pool: str) -> Tensor:
@@ -243,10 +252,9 @@ def _few(
     out, lse, top = seen
     found, naive, narrow = expected(session, part)
     size = exact.loudest(found)
-    allowed = exact.budget(found.out, naive.out, exact.rounding(part.query.dtype), size)
-    session.compare(f"{name}: out", out, found.out[0, 0], allowed)
-    allowed = exact.budget(found.lse, narrow.lse, exact.COARSE, size)
-    session.compare(f"{name}: lse", lse, found.lse[0, 0], allowed)
+    session.compare(f"{name}: out", out[None, None], found.out, allowed(part, found, naive))
+    session.compare(f"{name}: lse", lse[None, None], found.lse,
+                    exact.budget(found.lse, narrow.lse, exact.COARSE, size))  # fmt: skip
     top_keys(session, name, top, found, size)
     return found
 
@@ -279,22 +287,36 @@ def backward(session: Session, backend: str, cases: tuple[lookups.Case, ...] = S
         if found is None or session.warming:
             continue
         again = _gradients(made, grads, backend)
-        dtypes = torch.float64, made.query.dtype
-        whole, naive = (dict(_slopes(made, grads, dtype)) for dtype in dtypes)
-        loud = exact.loudest(exact.lookup(*made, torch.float64))
+        right = slopes_allowed(made, grads)
         for (name, gradient), (_, second) in zip(found, again, strict=True):
             if own:
                 session.same(f"{case.name}: d {name} twice", second, gradient)
-            rounding = exact.rounding(made.query.dtype)
-            allowed = exact.budget(whole[name], naive[name], rounding) + exact.FINE * loud
-            session.compare(f"{case.name}: d {name}", gradient, whole[name], allowed)
+            session.compare(f"{case.name}: d {name}", gradient, *right[name])
 
 
-def _inputs(made: lookups.Made) -> dict[str, Tensor]:
-    """Return fresh leaves for what has a gradient."""
+def slopes_allowed(
+    made: lookups.Made, grads: list[Tensor]
+) -> dict[str, tuple[Tensor, Tensor | float]]:
+    """Return the gradients, and what each may be off, in 16 bits head by head.
+
+    Not row by row: of a row that sees one key alone nearly nothing comes back, but its rounding.
+    """
+    dtype = made.query.dtype
+    whole, naive = (dict(_slopes(made, grads, each)) for each in (torch.float64, dtype))
+    loud = exact.loudest(exact.lookup(*made, torch.float64))
+    return {
+        name: (x, exact.budgets(dtype, x, naive[name], loud + exact.largest(x), exact.HEAD))
+        for name, x in whole.items()
+    }
+
+
+def _inputs(made: lookups.Made, dtype: Any = None) -> dict[str, Tensor]:
+    """Return fresh leaves for what has a gradient, which has the leaf's dtype."""
     given = {"query": made.query, "key": made.key, "value": made.value}
     given |= {name: made.options[name] for name in ("bias", "sinks") if name in made.options}
-    return {name: x.detach().clone().requires_grad_() for name, x in given.items()}
+    return {
+        name: x.detach().clone().to(dtype or x.dtype).requires_grad_() for name, x in given.items()
+    }
 
 
 def _gradients(made: lookups.Made, grads: list[Tensor], backend: str) -> list[tuple[str, Tensor]]:
@@ -308,10 +330,9 @@ def _gradients(made: lookups.Made, grads: list[Tensor], backend: str) -> list[tu
 
 
 def _slopes(made: lookups.Made, grads: list[Tensor], dtype: Any) -> Iterator[tuple[str, Tensor]]:
-    leaves = _inputs(made)
+    leaves = _inputs(made, dtype)
     options = made.options | {name: leaves[name] for name in leaves if name in made.options}
-    given = (leaves[name].to(dtype) for name in ("query", "key", "value"))
-    exactly = exact.lookup(*given, options, dtype)
+    exactly = exact.lookup(leaves["query"], leaves["key"], leaves["value"], options, dtype)
     found = (exactly.out, exactly.lse)[: len(grads)]
     slopes = torch.autograd.grad(found, list(leaves.values()), _finite(found, grads))
     yield from zip(leaves, slopes, strict=True)

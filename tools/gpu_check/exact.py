@@ -8,6 +8,7 @@ Tensor = Any
 Options = dict[str, Any]
 COARSE = 2.0**-16  # of a sum in float32, in units of what is summed: exp2 and its tables included
 FINE = 2.0**-19  # of a number in float32, relatively; on a GPU its products are made of three
+ROW, HEAD = (-1,), (-2, -1)  # the axes of results in 16 bits that are held against each other
 
 
 class Exact(NamedTuple):
@@ -95,11 +96,20 @@ def facts(found: Exact, kv_heads: int, options: Options, asked: Options) -> dict
         steps = (position - torch.arange(w.shape[-1], device=w.device)).abs()
         made["distance"] = _shares(w, torch.ceil(torch.log2(steps.double() + 1)).long())
     if asked.get("received"):
-        rows = asked.get("from_rows", slice(None))
-        sums = w[..., rows, :].sum(-2)
-        made["received"] = sums
-        made["received_per_kv_head"] = sums.unflatten(1, (kv_heads, -1)).sum(2)
+        sums = w[..., asked.get("from_rows", slice(None)), :].sum(-2)
+        made |= {"received": sums, "received_per_kv_head": _of_kv_heads(sums, kv_heads)}
     return made
+
+
+def readers(found: Exact, kv_heads: int, rows: slice) -> dict[str, Tensor]:
+    """Return how many of the rows may see each key, at least 1; what `normalised` divides by."""
+    counts = found.visible[..., rows, :].sum(-2)
+    both = {"received": counts, "received_per_kv_head": _of_kv_heads(counts, kv_heads)}
+    return {name: count.clamp(min=1) for name, count in both.items()}
+
+
+def _of_kv_heads(sums: Tensor, kv_heads: int) -> Tensor:
+    return sums.unflatten(1, (kv_heads, -1)).sum(2)
 
 
 def _shares(weights: Tensor, label: Tensor) -> Tensor:
@@ -115,27 +125,57 @@ def rounding(dtype: Any) -> float:
 
 def loudest(found: Exact) -> float:
     """Return the largest visible score, at least 1: what its rounding is measured by."""
-    scores = torch.where(found.visible, found.scores, 0).nan_to_num(0.0, 0.0, 0.0).abs()
-    return max(1.0, float(scores.max()))
+    scores = torch.where(found.visible, found.scores, 0)
+    return max(1.0, largest(scores))
 
 
 def budget(exact: Tensor, naive: Tensor, rounding: float, size: float = 1.0) -> float:
-    """Return what an error may be: twice that of naive code, plus a rounding of the largest."""
-    finite = torch.isfinite(exact)
-    largest = float(exact[finite].abs().max()) if bool(finite.any()) else 0.0
-    known = finite & torch.isfinite(naive)
-    off = (naive.double() - exact.double())[known].abs()
-    return 2 * (float(off.max()) if off.numel() else 0.0) + rounding * max(1.0, size, largest)
+    """Return what an error in float32 may be: twice that of naive code, plus a rounding.
+
+    A rounding of the largest number, or of a score of `size` on the way, which is at least 1.
+    """
+    off = largest(naive.double() - exact.double())
+    return 2 * off + rounding * max(1.0, size, largest(exact))
 
 
-def error(actual: Tensor, exact: Tensor) -> float:
-    """Return the largest error; inf where shape, NaN or infinities differ."""
+def budgets(
+    dtype: Any, exact: Tensor, naive: Tensor, size: float, axes: tuple[int, ...]
+) -> Tensor | float:
+    """Return what the errors of results in `dtype` may be.
+
+    In 16 bits those along `axes` (`ROW`, `HEAD`) have a budget of their own: twice the largest
+    error of naive code there, plus a rounding of the largest number there; nothing of `size`, which
+    would let small answers be anything. In float32 it is `budget`.
+    """
+    if dtype.itemsize > 2:
+        return budget(exact, naive, rounding(dtype), size)
+    axes = axes[-exact.ndim :]  # a number a head: all of them
+    off, number = (x.amax(axes, keepdim=True) for x in (_off(naive, exact), _sizes(exact)))
+    return 2 * off + rounding(dtype) * number
+
+
+def largest(numbers: Tensor) -> float:
+    """Return the largest finite number's size."""
+    return float(_sizes(numbers).max()) if numbers.numel() else 0.0
+
+
+def _sizes(numbers: Tensor) -> Tensor:
+    return numbers.double().nan_to_num(0.0, 0.0, 0.0).abs()
+
+
+def _off(actual: Tensor, exact: Tensor) -> Tensor:
+    """Return how far numbers are off, 0 where either is not finite."""
+    return _sizes(actual.double() - exact.double())
+
+
+def error(actual: Tensor, exact: Tensor, allowed: Tensor | float = 1.0) -> float:
+    """Return the largest error, in what is allowed; inf where shape, NaN or infinities differ."""
     if actual.shape != exact.shape:
         return float("inf")
     actual, exact = actual.double(), exact.double()
     for kind in (torch.isnan, torch.isposinf, torch.isneginf):
         if not torch.equal(kind(actual), kind(exact)):
             return float("inf")
-    finite = torch.isfinite(exact)
-    off = (actual - exact)[finite].abs()
-    return float(off.max()) if off.numel() else 0.0
+    off = _off(actual, exact)
+    shares = torch.where(off == 0, 0.0, off / allowed)
+    return float(shares.max()) if off.numel() else 0.0

@@ -1,6 +1,7 @@
 """A Llama with random weights, to be watched on the device; it needs transformers."""
 
 import contextlib
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -21,9 +22,11 @@ BILLION = {"vocab_size": 32_000, "hidden_size": 2048, "intermediate_size": 8192,
            "max_position_embeddings": 16_384}  # fmt: skip
 
 
-def llama(session: Session, *, large: bool) -> tuple[Any, Tensor]:
+def llama(session: Session, *, large: bool, layers: int | None = None) -> tuple[Any, Tensor]:
     """Return a model in half precision on the device, and ids for it to read."""
-    config = LlamaConfig(**(BILLION if large else SMALL), attn_implementation="sdpa")
+    sizes = BILLION if large else SMALL
+    sizes = sizes | {"num_hidden_layers": layers or sizes["num_hidden_layers"]}
+    config = LlamaConfig(**sizes, attn_implementation="sdpa")
     torch.manual_seed(session.seed)
     with torch.device(session.device):
         model = LlamaForCausalLM(config).to(session.dtype).eval()
@@ -71,3 +74,40 @@ def check(session: Session) -> None:
                 found = torch.as_tensor(getattr(seen[layer], fact)).cpu()[0, head]
                 whole = torch.as_tensor(getattr(exact, fact)).reshape(found.shape)
                 session.compare(f"layer {layer}, head {head}: {fact}", found, whole, 2e-3)
+
+
+def check_waits(session: Session) -> None:
+    """Check that no watched layer waits for the device: of four, as often as of two.
+
+    Beside what the same model waits for unwatched.
+    """
+    found = []
+    for layers in (2, 4):
+        model, ids = llama(session, large=False, layers=layers)
+        found.append({name: waits(_forward(model, ids, way)) for name, way in ways(model).items()})
+    session.holds("a wait is counted", waits(lambda: ids.sum().item()) > 0, "torch tells of none")
+    for name in (CONTROL, EVERY):
+        two, four = (each[name] - each[BLIND] for each in found)
+        session.holds(f"no layer waits: {name}", two == four,
+                      f"{two} more waits in 2 layers, {four} in 4")  # fmt: skip
+
+
+def waits(call: Callable[[], Any]) -> int:
+    """Return how often a second call has the host wait for the device, as torch tells it."""
+    call()  # what is new compiles, and may wait
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        torch.cuda.set_sync_debug_mode("warn")
+        try:
+            call()
+        finally:
+            torch.cuda.set_sync_debug_mode("default")
+    return sum("called a synchronizing" in str(each.message) for each in said)
+
+
+def _forward(model: Any, ids: Tensor, way: Callable[[], Any]) -> Callable[[], None]:
+    def call() -> None:
+        with torch.no_grad(), way():
+            model(ids, use_cache=False)
+
+    return call

@@ -35,6 +35,8 @@ def _watching(session: Session) -> None:
     from gpu_check import models  # noqa: PLC0415 (transformers is slow to load, and may be missing)
 
     models.check(session)
+    if not (session.dry or session.warming):  # without a device nobody waits for it
+        models.check_waits(session)
 
 
 LARGE, LONG = (4, 16, 4096, 128), (1, 16, 16_384, 128)

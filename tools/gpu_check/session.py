@@ -95,14 +95,13 @@ class Session:
             torch.cuda.empty_cache()  # what the part before took
         self.generator.manual_seed(self.seed + sum(map(ord, part)))
 
-    def compare(self, name: str, actual: Tensor, found: Tensor, budget: float) -> None:
-        """Say whether `actual` is `found` within an error of `budget`."""
+    def compare(self, name: str, actual: Tensor, found: Tensor, budget: Tensor | float) -> None:
+        """Say whether `actual` is `found` within errors of `budget`, which broadcasts to them."""
         if self.warming:
             return
-        off = exact.error(actual, found)
-        status = OK if off <= budget else WRONG
-        words = "" if status == OK else _where(actual, found)
-        self._found(name, status, off / budget if budget else off, words)
+        share = exact.error(actual, found, budget)
+        status = OK if share <= 1 else WRONG
+        self._found(name, status, share, "" if status == OK else _where(actual, found, budget))
 
     def same(self, name: str, left: Tensor, right: Tensor) -> None:
         """Say whether two tensors have the same bits."""
@@ -181,12 +180,13 @@ class Session:
             self.say({"kind": kind, "part": self.part, **found})
 
 
-def _where(actual: Tensor, found: Tensor) -> str:
-    """Write the first place that is furthest off."""
+def _where(actual: Tensor, found: Tensor, budget: Tensor | float) -> str:
+    """Write the first place that is furthest off, in what it may be."""
     if actual.shape != found.shape:
         return f"shape {tuple(actual.shape)}, not {tuple(found.shape)}"
     off = (actual.double() - found.double()).abs()
     off = torch.where(actual.isnan() == found.isnan(), off.nan_to_num(0.0, torch.inf), torch.inf)
+    off = torch.where(off == 0, 0.0, off / budget)
     at = torch.unravel_index(off.argmax(), off.shape)
     place = tuple(int(i) for i in at)
     return f"got {float(actual[at]):.5g} at {place}, exact {float(found[at]):.5g}"

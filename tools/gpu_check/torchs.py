@@ -58,9 +58,8 @@ def _empty_rows(session: Session, way: str) -> None:
         return
     inputs = (x.double().cpu().numpy() for x in (query, *made[1:3]))
     whole = sl.Lookup(*inputs, backend="blocked").inspect()
-    rounding = exact.rounding(query.dtype)
-    for fact, allowed in (("out", 4 * rounding), ("lse", 64 * exact.COARSE)):
-        expected = torch.from_numpy(getattr(whole, fact)).to(seen.lse.device)
-        largest = float(expected[torch.isfinite(expected)].abs().max())
-        session.compare(f"{name}, {fact}", getattr(seen, fact), expected,
-                        allowed * max(1.0, largest))  # fmt: skip
+    out, lse = (torch.from_numpy(x).to(seen.lse.device) for x in (whole.out, whole.lse))
+    _, naive, narrow = checks.expected(session, made._replace(query=query))
+    budgets = exact.budgets(query.dtype, out, naive.out, 1.0, exact.ROW)
+    session.compare(f"{name}, out", seen.out, out, budgets)
+    session.compare(f"{name}, lse", seen.lse, lse, exact.budget(lse, narrow.lse, exact.COARSE))

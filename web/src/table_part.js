@@ -1,4 +1,5 @@
 // All heads at a glance: a table to sort, one row a head, that fills while heads are worked out.
+import { axesOf, kindOf } from "./capture_info.js";
 import { h } from "./dom.js";
 import { headingOf } from "./heading.js";
 import { rounded } from "./numbers.js";
@@ -35,7 +36,7 @@ export function tableMain(scene) {
           h("tbody", {}, bodyRows(scene)),
         ),
       ),
-      h("p", { class: "quiet table-note" }, noteOf(scene)),
+      h("p", { class: "quiet table-note" }, writtenNote(scene), noteOf(scene)),
     ),
   );
 }
@@ -51,6 +52,18 @@ function titleOf({ rows, state }) {
 function noteOf({ by }) {
   const pictures = "Each picture shows its largest weights: queries down, keys across.";
   return `Open a head by its name. ${pictures}${by ? ` Computed by ${by}.` : ""}`;
+}
+
+/** Which of the queries a model wrote, where it wrote any.  @param {TableScene} scene */
+function writtenNote({ rows, state: { capture, batch } }) {
+  const all = rows.map(({ at }) => axesOf(capture, at.stage, batch).queries);
+  const some = all.filter(({ tokens, prompt }) => kindOf({ padding: [], prompt }, tokens.length - 1));
+  if (!some.length) return "";
+  const [{ tokens, prompt }] = some;
+  const [first, last] = [Number(prompt), tokens.length - 1].map((at) => at.toLocaleString("en"));
+  const which = some.length < all.length ? "In some layers queries" : "Queries";
+  const means = "each mean is over them and the prompt's.";
+  return `${which} ${first} … ${last} were written by the model; ${means} `;
 }
 
 /** @param {TableScene} scene */

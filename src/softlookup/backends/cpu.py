@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from softlookup import machine
-from softlookup.arrays import MEMORY, Array, IntArray
+from softlookup.arrays import Array, IntArray
 from softlookup.backends.calls import asked_of, call_of, laid_over, plain
 from softlookup.facts import NO_ROW_FACTS, Facts, Findings, room_for
 from softlookup.gradients import (
@@ -45,11 +45,9 @@ def missing() -> str | None:
 
 def unsupported(problem: Problem, facts: Facts) -> str | None:  # noqa: ARG001 (the common signature)
     """Return why this backend cannot take `problem`, as a sentence, or None."""
-    if problem.place != MEMORY:
-        return problem.lies_elsewhere()
     if problem.kv_len > _MOST_KEYS:
         return f"It takes up to {_MOST_KEYS:,} keys; here are {problem.kv_len:,}."
-    return None
+    return problem.lies_elsewhere()
 
 
 def offers(problem: Problem, *, alone: bool) -> bool:  # noqa: ARG001 (the common signature)

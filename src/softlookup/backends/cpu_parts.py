@@ -51,7 +51,8 @@ def merged(some: Sequence[Part], facts: Facts) -> Part:
     room = _stacked(some, facts)
     if room["part_max"].size:
         _run(_call_of_parts(some[0], room, facts))
-    whole = _part_of(room, 0, facts)
+    first = {name: None if array is None else array[:1].copy() for name, array in room.items()}
+    whole = _part_of(first, 0, facts)  # in memory of its own, not in that of all
     groups, distance = (_shares(some, whole.row_max, name) for name in ("groups", "distance"))
     if whole.tally is None or (groups is None and distance is None):
         return whole
@@ -163,9 +164,9 @@ def _room(
 
 
 def _part_of(room: dict[str, Any], n: int, facts: Facts) -> Part:
-    """Return one of the parts that stand in `room`, in memory of its own."""
+    """Return one of the parts that stand in `room`, sharing its memory."""
     one: dict[str, Any] = {
-        name: None if array is None else array[n].copy() for name, array in room.items()
+        name: None if array is None else array[n] for name, array in room.items()
     }
     row_max, row_sum, seen = one["part_max"], one["part_sum"], one["part_seen"].view(bool)
     tally = None

@@ -1,4 +1,4 @@
-"""The lookup on a GPU, in Triton: the answer and its facts from one kernel.
+"""The lookup on a GPU, in Triton: the answer and every fact, maps, gradients.
 
 The kernels lie in ``triton/``; they are loaded, with torch, when a lookup comes. What is handed
 back stays on the device, and nothing here waits for it.
@@ -12,8 +12,6 @@ from softlookup.problem import Problem
 NAME = "cuda"
 weights, pooled, cells = verbs.weights, verbs.pooled, verbs.cells
 backward = verbs.backward
-MOST_DIM = 256
-_MOST_LENGTH = 2**31 - 2**16  # a position, and where a row's keys end, are int32; tiles reach past
 
 
 def missing() -> str | None:
@@ -23,21 +21,7 @@ def missing() -> str | None:
 
 def unsupported(problem: Problem, facts: Facts) -> str | None:  # noqa: ARG001 (the common signature)
     """Return why this backend cannot take `problem`, as a sentence, or None."""
-    reason = machine.elsewhere(problem)
-    if reason is not None:
-        return reason
-    if problem.dtype.itemsize > 4:
-        return f"It computes in float32; here is {problem.dtype}: pass cpu() of the tensors."
-    for name, dim in (("head_dim", problem.head_dim), ("value_dim", problem.value_dim)):
-        if dim > MOST_DIM:
-            return f"It takes a {name} of up to {MOST_DIM}; here it is {dim}: pass cpu()."
-    for name, length in (("q_len", problem.q_len), ("kv_len", problem.kv_len)):
-        if length > _MOST_LENGTH:
-            return f"It takes a {name} of up to {_MOST_LENGTH:,}; here it is {length:,}."
-    both = problem.q_len + problem.kv_len
-    if both > _MOST_LENGTH:
-        return f"It takes q_len + kv_len of up to {_MOST_LENGTH:,}; here it is {both:,}."
-    return None
+    return machine.unfit(problem)
 
 
 def offers(problem: Problem, *, alone: bool) -> bool:  # noqa: ARG001 (the common signature)

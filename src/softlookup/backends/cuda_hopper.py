@@ -21,7 +21,6 @@ backward = verbs.backward
 BLOCK = 128  # queries and keys of a tile
 DIMS = (64, 128)
 _MAJOR = 9
-_ELSE = 'backend="cuda" takes it'
 _MOST_KEYS = 2**19  # the position of a maximum in those of a strip is an int32
 _MOST_ROWS = 2**31 - BLOCK  # the position of a row, all heads in a row, is an int32
 
@@ -52,7 +51,7 @@ def _origin(package: str) -> str:
 def unsupported(problem: Problem, facts: Facts) -> str | None:
     """Return why this backend cannot take `problem`, as a sentence, or None."""
     return (
-        machine.elsewhere(problem)
+        machine.unfit(problem)
         or _unfit_option(problem)
         or _unfit_size(problem)
         or _unfit_facts(problem, facts)
@@ -64,14 +63,14 @@ def unsupported(problem: Problem, facts: Facts) -> str | None:
 
 def _unfit_option(problem: Problem) -> str | None:
     if problem.dtype.itemsize != 2:
-        return f"It computes with float16 and bfloat16; here is {problem.dtype}; {_ELSE}."
+        return f"It computes with float16 and bfloat16; here is {problem.dtype}."
     if problem.value is None:
-        return f"It needs values; without them {_ELSE}."
+        return "It needs values; here are none."
     for name in ("mask", "bias", "window", "kv_lens", "softcap", "sinks"):
         if getattr(problem, name) is not None:
-            return f"It takes no {name}; {_ELSE}."
+            return f"It takes no {name}."
     if not problem.scale > 0:
-        return f"It takes a positive scale; here it is {problem.scale:g}; {_ELSE}."
+        return f"It takes a positive scale; here it is {problem.scale:g}."
     return None
 
 
@@ -79,16 +78,16 @@ def _unfit_size(problem: Problem) -> str | None:
     if problem.head_dim not in DIMS or problem.value_dim != problem.head_dim:
         return (
             f"It takes a head_dim and a value_dim of 64 or of 128; here they are "
-            f"{problem.head_dim} and {problem.value_dim}; {_ELSE}."
+            f"{problem.head_dim} and {problem.value_dim}."
         )
     if not problem.batch * problem.heads:
-        return f"It takes one head or more; here is none; {_ELSE}."
+        return "It takes one head or more; here is none."
     for name, length in (("q_len", problem.q_len), ("kv_len", problem.kv_len)):
         if not length or length % BLOCK:
-            return f"It takes a {name} of whole tiles of {BLOCK}; here it is {length}; {_ELSE}."
+            return f"It takes a {name} of whole tiles of {BLOCK}; here it is {length}."
     rows = max(problem.q_len * problem.heads, problem.kv_len * problem.kv_heads) * problem.batch
     if rows > _MOST_ROWS:
-        return f"It takes up to {_MOST_ROWS:,} rows of all heads; here are {rows:,}; {_ELSE}."
+        return f"It takes up to {_MOST_ROWS:,} rows of all heads; here are {rows:,}."
     return None
 
 
@@ -97,20 +96,18 @@ def _unfit_position(problem: Problem) -> str | None:
         return None
     first, most = int(problem.q_offset[0]), problem.kv_len - problem.q_len
     if (problem.q_offset != first).any():
-        return f"It takes one q_offset for the whole batch; here they differ; {_ELSE}."
+        return "It takes one q_offset for the whole batch; here they differ."
     if first % BLOCK or not 0 <= first <= most:
         return (
             f"Causal, it takes a q_offset of whole tiles of {BLOCK} from 0 to kv_len - q_len = "
-            f"{most}; here it is {first}; {_ELSE}."
+            f"{most}; here it is {first}."
         )
     return None
 
 
 def _unfit_facts(problem: Problem, facts: Facts) -> str | None:
     if facts.top and problem.kv_len > _MOST_KEYS:
-        return (
-            f"It finds the best keys of up to {_MOST_KEYS:,}; here are {problem.kv_len:,}; {_ELSE}."
-        )
+        return f"It finds the best keys of up to {_MOST_KEYS:,}; here are {problem.kv_len:,}."
     return None
 
 
@@ -119,10 +116,11 @@ def _unfit_memory(problem: Problem) -> str | None:
     for name, array in arrays.items():
         matrix = matrix_of(array.tensor)
         if matrix is None or matrix.rows > _MOST_ROWS:
+            copy = "clone()" if array.tensor.is_contiguous() else "contiguous()"
             return (
                 f"It reads rows that begin at multiples of 16 bytes and whose step every head and "
                 f"batch entry shares; {name} has the strides {tuple(array.tensor.stride())}: "
-                f"pass {name}.contiguous(), or {_ELSE}."
+                f"pass {name}.{copy}."
             )
     return None
 
@@ -131,10 +129,7 @@ def _unfit_gpu(problem: Problem) -> str | None:
     capability = _capability(problem)
     if capability is None or capability[0] == _MAJOR:
         return None
-    return (
-        f"It needs compute capability 9; {problem.place} has {'.'.join(map(str, capability))}: "
-        f"{_ELSE}."
-    )
+    return f"It needs compute capability 9; {problem.place} has {'.'.join(map(str, capability))}."
 
 
 def _capability(problem: Problem) -> tuple[int, int] | None:

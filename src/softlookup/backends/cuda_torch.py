@@ -5,9 +5,10 @@ ours, so a kv head whose answer is not finite is computed once more by our caref
 looks at a flag on the device; nobody waits for it. Weights and maps, and gradients that torch's
 backward kernels cannot give (of the lse; with the same bits every time), come from `triton`.
 
-``"auto"`` takes this backend where cuDNN was measured to be faster than our kernel, which is on
-compute capability 9.x, in 16 bits, for a head_dim of 64 or 128 and 1,024 queries and keys or more.
-FlashAttention was the slower one everywhere, and is used where this backend is asked for by name.
+``"auto"`` takes this backend on compute capability 9.x, in 16 bits, for a head_dim of 64 or 128 and
+1,024 queries and keys or more: there cuDNN was faster than an earlier, simpler kernel of ours in a
+run on an H200, and FlashAttention was not. The kernels here were never measured beside it, nor were
+other GPUs. FlashAttention is used where this backend is asked for by name.
 """
 
 from typing import Any, NamedTuple
@@ -24,12 +25,11 @@ from softlookup.problem import Problem
 
 NAME = "cuda-torch"
 weights, pooled, cells = verbs.weights, verbs.pooled, verbs.cells
-_TAKES = 'backend="cuda" takes it.'
 _HALVES = (np.dtype(np.float16), BFLOAT16)
 _CUDNN_VERSION = 91501  # before it, lengths that are no multiple of 128 could go wrong
 _CUDNN_DIM, _FLASH_DIM = 128, 256
 _CUDNN_HEADS = 65_535
-_MEASURED_DIMS, _MEASURED_LENGTH = (64, 128), 1024
+_OFFERED_DIMS, _OFFERED_LENGTH = (64, 128), 1024
 
 
 class Traits(NamedTuple):
@@ -49,13 +49,13 @@ def missing() -> str | None:
 
 def unsupported(problem: Problem, facts: Facts) -> str | None:
     """Return why this backend cannot take `problem`, as a sentence, or None."""
-    reason = machine.elsewhere(problem)
+    reason = machine.unfit(problem)
     if reason is not None:
         return reason
     if facts.tallied or facts.sink or facts.received:
-        return f"It gives the answer and its lse alone; for facts {_TAKES}"
+        return "It gives the answer and its lse alone, no facts."
     if problem.dtype not in _HALVES:
-        return f"torch's kernels take float16 and bfloat16; here is {problem.dtype}: {_TAKES}"
+        return f"torch's kernels take float16 and bfloat16; here is {problem.dtype}."
     return _option(problem) or _sizes(problem) or _no_way(problem)
 
 
@@ -63,11 +63,11 @@ def _option(problem: Problem) -> str | None:
     """Return which option torch's kernels do not know, as a sentence, or None."""
     for name in ("window", "mask", "bias", "kv_lens", "softcap", "sinks"):
         if getattr(problem, name) is not None:
-            return f"torch's kernels know no {name}: {_TAKES}"
+            return f"torch's kernels know no {name}."
     if problem.scale <= 0:
-        return f"torch's kernels take a scale > 0; here it is {problem.scale:g}: {_TAKES}"
+        return f"torch's kernels take a scale > 0; here it is {problem.scale:g}."
     if _is_causal(problem) is None:
-        return f"Its causal begins at position 0, and ends with the last key: {_TAKES}"
+        return "Its causal begins at position 0, and ends with the last key."
     return None
 
 
@@ -85,10 +85,10 @@ def _sizes(problem: Problem) -> str | None:
     """Return which size torch's kernels do not take, as a sentence, or None."""
     p = problem
     if p.value is None or 0 in (p.batch, p.heads, p.q_len, p.kv_len, p.head_dim, p.value_dim):
-        return f"torch's kernels need a value, and no axis of size 0: {_TAKES}"
+        return "torch's kernels need a value, and no axis of size 0."
     for name, dim in (("head_dim", p.head_dim), ("value_dim", p.value_dim)):
         if dim % 8:
-            return f"torch's kernels take a {name} that is a multiple of 8; here is {dim}: {_TAKES}"
+            return f"torch's kernels take a {name} that is a multiple of 8; here is {dim}."
     return None
 
 
@@ -99,14 +99,14 @@ def _no_way(problem: Problem) -> str | None:
     return (
         f"FlashAttention takes one head_dim up to {_FLASH_DIM} for query and value, cuDNN (9.15.1 "
         f"and later, compute capability 9 and 10) both up to {_CUDNN_DIM}; here are "
-        f"{problem.head_dim} and {problem.value_dim}: {_TAKES}"
+        f"{problem.head_dim} and {problem.value_dim}."
     )
 
 
 def offers(problem: Problem, *, alone: bool) -> bool:
-    """Return whether ``"auto"`` may take it: where cuDNN was measured to be the faster one.
+    """Return whether ``"auto"`` may take it: where cuDNN is expected to be the faster one.
 
-    See the module; decoding was measured for cuDNN alone, and so is not offered.
+    See the module; for decoding our kernel was never measured beside it, and so it is not offered.
     """
     p = problem
     return (
@@ -114,8 +114,8 @@ def offers(problem: Problem, *, alone: bool) -> bool:
         and way_of(p) == "cudnn"
         and traits_of(p).capability[0] == 9
         and p.head_dim == p.value_dim
-        and p.head_dim in _MEASURED_DIMS
-        and min(p.q_len, p.kv_len) >= _MEASURED_LENGTH
+        and p.head_dim in _OFFERED_DIMS
+        and min(p.q_len, p.kv_len) >= _OFFERED_LENGTH
     )
 
 

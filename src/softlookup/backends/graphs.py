@@ -4,9 +4,13 @@ A task is named by what it computes: the same lookup of the same arrays has the 
 parts of a chunk of queries are merged in the order of their keys. The first piece begins: it merges
 its own. Of the others as many go into one task as are small together. One that has several parts is
 larger than the state so far: it does not travel, unless it is small, the state comes to it.
+
+What is no more than another view of one chunk is done by the piece itself. So is reading a chunk of
+keys, where it stands in a file: it neither travels nor waits on a worker, and memory does not grow
+with the number of keys. Chunks of queries are read once, each is for all keys.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from math import prod
 from typing import Any
@@ -22,6 +26,7 @@ from softlookup.facts import Facts
 from softlookup.pooling import BAND
 from softlookup.problem import Problem
 
+FILE = "softlookup-file-"  # how the names of arrays in files begin
 _AT_ONCE, _SMALL = 2**24, 2**22  # bytes of parts that one task merges; of such as are several
 
 Rows = tuple[int, int, int]  # which chunk of the batch, the heads and the queries
@@ -43,6 +48,16 @@ class Graph:
         )  # fmt: skip
         self.tasks: dict[Any, Any] = {}
         self.sinks = self._cut_sinks()
+        own = self._arrays(p.key, p.value)
+        self.taken = _taken(p.query, read=False)
+        for array in own:
+            self.taken |= _taken(array, read=True)
+        self.given = [_behind(array, self.taken) for array in (p.query, *own)]
+
+    def _arrays(self, *some: Any) -> list[Any]:
+        """Return those of some arrays, the mask and the bias that there are."""
+        laid = [each.array for each in (self.cut.mask, self.cut.bias) if each is not None]
+        return [array for array in some if array is not None] + laid
 
     def _cut_sinks(self) -> Any:
         sinks = self.cut.problem.sinks
@@ -67,10 +82,10 @@ class Graph:
         p: Any = self.cut.problem
         b, h, q, k = at
         value = p.value if with_value else None
-        found = [refer(p.query.name, b, h, q, 0), refer(p.key.name, b, h, k, 0)]
-        found.append(None if value is None else refer(value.name, b, h, k, 0))
+        found = [self.taken[p.query.name, b, h, q, 0], self.taken[p.key.name, b, h, k, 0]]
+        found.append(None if value is None else self.taken[value.name, b, h, k, 0])
         return found + [
-            None if laid is None else refer(laid.array.name, *laid.chunk(at))
+            None if laid is None else self.taken[(laid.array.name, *laid.chunk(at))]
             for laid in (self.cut.mask, self.cut.bias)
         ]
 
@@ -204,12 +219,16 @@ class Graph:
         """Return all tasks behind those of the arrays that they read."""
         from dask.highlevelgraph import HighLevelGraph  # noqa: PLC0415 (as above)
 
-        p, c = self.cut.problem, self.cut
-        laid = [each.array for each in (c.mask, c.bias) if each is not None]
-        sinks = [] if self.sinks is None or isinstance(self.sinks, np.ndarray) else [self.sinks]
-        given = [p.query, p.key, *([] if p.value is None else [p.value]), *laid, *sinks]
         layer = name or f"softlookup-{self.token}"
-        return HighLevelGraph.from_collections(layer, self.tasks, given)
+        layers: dict[str, Any] = {layer: self.tasks}
+        before: dict[str, set[str]] = {layer: set()}
+        sinks = [] if self.sinks is None or isinstance(self.sinks, np.ndarray) else [self.sinks]
+        own = [(each.dask, set(each.__dask_layers__())) for each in sinks]
+        for graph, names in (*self.given, *own):
+            layers |= graph.layers
+            before |= graph.dependencies
+            before[layer] |= names
+        return HighLevelGraph(layers, before)
 
     def computed(self, keys: Sequence[Any]) -> Sequence[Any]:
         """Return what some tasks give, computed at once."""
@@ -241,3 +260,55 @@ def refer(*key: Any) -> Any:
 
 def _named(at: Rows, rows: IntArray | None) -> tuple[Any, ...]:
     return at if rows is None else (*at, len(rows), int(rows[0]) if rows.size else 0)
+
+
+def _taken(array: Any, *, read: bool) -> dict[Any, Any]:
+    """Return what stands for each chunk of an array among the arguments of a piece."""
+    from dask.core import flatten  # noqa: PLC0415 (as above)
+
+    layers = array.dask.layers
+    return {key: _through(key, layers, read) for key in flatten(array.__dask_keys__())}
+
+
+def _through(key: Any, layers: Mapping[str, Any], read: bool) -> Any:
+    """Return the views of one chunk, one in the other, from where it is made, or read."""
+    from dask._task_spec import Alias, DataNode, Task, TaskRef  # noqa: PLC0415 (as above)
+    from dask.array.optimization import GETTERS  # noqa: PLC0415
+    from dask.utils import M  # noqa: PLC0415
+
+    task = layers.get(key[0], {}).get(key)
+    if isinstance(task, Alias) and task.target[0] in layers:  # a slice that takes a whole chunk
+        return _through(task.target, layers, read)
+    if not isinstance(task, Task) or len(task.dependencies) != 1:
+        return refer(*key)
+    (before,) = task.dependencies
+    if key[0].startswith(FILE):
+        held = DataNode(before, layers[before][before])
+        return task.substitute({before: held}) if read else refer(*key)
+    if task.func is not M.reshape and task.func not in GETTERS:
+        return refer(*key)
+    inner = _through(before, layers, read)
+    whole = task.func is M.reshape or _is_whole(task.args[1])
+    if isinstance(inner, TaskRef):
+        return task.substitute({before: inner.key}) if whole else refer(*key)
+    return task.substitute({before: inner}) if whole or not inner.dependencies else refer(*key)
+
+
+def _is_whole(index: Any) -> bool:
+    """Return whether an index adds axes, if anything."""
+    return isinstance(index, tuple) and all(
+        each is None or (isinstance(each, slice) and each == slice(None)) for each in index
+    )
+
+
+def _behind(array: Any, taken: Mapping[Any, Any]) -> tuple[Any, set[str]]:
+    """Return the graph without the views of an array, and which of its layers pieces refer to."""
+    from dask._task_spec import TaskRef  # noqa: PLC0415 (as above)
+    from dask.core import flatten  # noqa: PLC0415
+
+    some = [taken[key] for key in flatten(array.__dask_keys__())]
+    before = [[each.key] if isinstance(each, TaskRef) else each.dependencies for each in some]
+    names = {key[0] for keys in before for key in keys}
+    if not names <= array.dask.layers.keys():
+        names = set(array.__dask_layers__())
+    return array.dask.cull_layers(names), names

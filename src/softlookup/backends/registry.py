@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from softlookup.arrays import Array, BoolArray, IntArray
+from softlookup.arrays import DASK, Array, BoolArray, IntArray
 from softlookup.backends import (
     blocked,
     blocked_parts,
@@ -29,7 +29,11 @@ from softlookup.problem import Problem
 
 
 class Backend(Protocol):
-    """The names that every backend file has."""
+    """The names that every backend file has.
+
+    What comes in has been checked. `out` is of the inputs' dtype; weights, and facts but for
+    `Findings.received`, are of the problem's `compute_dtype`.
+    """
 
     NAME: str
 
@@ -49,15 +53,22 @@ class Backend(Protocol):
         """Return the output and the facts."""
 
     def weights(self, problem: Problem, rows: IntArray, keys: IntArray) -> Array:
-        """Return the weights of a rectangle."""
+        """Return the weights of a rectangle, (batch, heads, len(rows), len(keys))."""
 
     def pooled(self, problem: Problem, bands: IntArray) -> Pooled:
-        """Return whole bands of one head's rows, in any order, pooled."""
+        """Return whole bands of one head's rows, pooled.
+
+        `bands`: their numbers (bands,), in any order; band b holds `BAND` rows from ``b * BAND``.
+        """
 
     def cells(
         self, problem: Problem, rows: slice, keys: slice, size: int, normaliser: Normaliser
     ) -> tuple[Array, Array]:
-        """Return the largest weight and the sum of each block of one head's rectangle."""
+        """Return the largest weight and the sum of each block of one head's rectangle.
+
+        Each (row_blocks, key_blocks), of `size` rows and keys; the last ones may hold fewer. `rows`
+        and `keys` begin at multiples of `size`; the normaliser is that of these rows.
+        """
 
     def residuals(self, problem: Problem) -> Residuals:
         """Return the output and what its gradients need of it."""
@@ -71,14 +82,21 @@ class Backend(Protocol):
         *,
         bias: bool,
     ) -> Gradients:
-        """Return what reaches the inputs; the bias' gradient only where it is asked for."""
+        """Return what reaches the inputs; the bias' gradient only where it is asked for.
+
+        `out_grad` is (batch, heads, q_len, value_dim), `lse_grad` (batch, heads, q_len) or None for
+        zeros.
+        """
 
 
 class Gatherer(Protocol):
     """The names that every file has that computes a lookup in parts."""
 
     def parts(self, problem: Problem, facts: Facts, rows: IntArray | None = None) -> list[Part]:
-        """Return the state of rows over the keys, in their order, without sinks."""
+        """Return the states of rows over the keys, in the keys' order, without sinks.
+
+        Over (batch, heads, rows); of all rows where none are chosen.
+        """
 
     def merged(self, some: Sequence[Part], facts: Facts) -> Part:
         """Return the state over the keys of all parts."""
@@ -86,17 +104,23 @@ class Gatherer(Protocol):
     def ended(
         self, some: Sequence[Part], facts: Facts, dtype: np.dtype[Any], sinks: Array | None
     ) -> tuple[Findings, Normaliser]:
-        """Return the answers of rows whose parts are all there, and what makes their weights."""
+        """Return the answers of rows whose parts are all there, and what makes their weights.
+
+        `out` is of `dtype`; `sinks` are (heads,).
+        """
 
     def received(
         self, problem: Problem, from_rows: BoolArray | None, normaliser: Normaliser
     ) -> Array:
-        """Return what keys receive from rows whose sums over all keys are known."""
+        """Return what keys receive from rows whose sums over all keys are known.
+
+        float64 (batch, heads, kv_len); `from_rows` is bool (batch, q_len), None for all.
+        """
 
     def rectangle(
         self, problem: Problem, rows: IntArray, keys: IntArray, normaliser: Normaliser
     ) -> Array:
-        """Return weights of such rows."""
+        """Return weights of such rows, (batch, heads, len(rows), len(keys))."""
 
 
 def backends() -> tuple[Backend, ...]:
@@ -133,8 +157,19 @@ def choose(problem: Problem, facts: Facts, name: str, *, alone: bool = False) ->
     Raises
     ------
     BackendError
-        Where the one asked for cannot, with its reason; for ``"auto"``, where none can, with all.
+        Where the one asked for cannot, with its reason and what can; for ``"auto"``, where none
+        can, with all.
     """
+    found, reasons = _first(problem, facts, name, alone=alone)
+    if found is None:
+        raise BackendError("backend", " ".join([*reasons, _way_out(problem, facts)]))
+    return found
+
+
+def _first(
+    problem: Problem, facts: Facts, name: str, *, alone: bool
+) -> tuple[Backend | None, list[str]]:
+    """Return the first backend of this name that computes `problem`, or why each cannot."""
     reasons = []
     for backend in backends():
         named = name == backend.NAME
@@ -144,8 +179,20 @@ def choose(problem: Problem, facts: Facts, name: str, *, alone: bool = False) ->
         if reason is not None:
             reasons.append(f"{backend.NAME}: {reason}")
         elif named or backend.offers(problem, alone=alone):
-            return backend
-    raise BackendError("backend", " ".join(reasons))
+            return backend, []
+    return None, reasons
+
+
+def _way_out(problem: Problem, facts: Facts) -> str:
+    """Return what takes a problem that was refused, as a sentence: it was asked whether it does.
+
+    Where none does, the same arrays in memory are taken: `blocked` refuses none.
+    """
+    other, _ = _first(problem, facts, "auto", alone=False)
+    if other is not None:
+        return f'backend="{other.NAME}" takes this lookup.'
+    brought = "compute() of the arrays" if problem.place == DASK else "cpu() of the tensors"
+    return f'backend="auto" takes {brought}.'
 
 
 def _reason(backend: Backend, problem: Problem, facts: Facts, *, named: bool) -> str | None:

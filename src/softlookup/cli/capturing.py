@@ -19,7 +19,7 @@ from softlookup.tokens import listed, readable
 from softlookup.writing import check_writable
 
 if TYPE_CHECKING:
-    from softlookup.integrations.models import Sizes
+    from softlookup.integrations.models import Found, Sizes
 
 LARGEST = 2 * 2**30  # bytes that are written without being asked twice
 _SLICE = re.compile(r"([0-9]{1,6}):([0-9]{1,6})", re.ASCII)
@@ -71,15 +71,10 @@ def record(
     from softlookup.integrations import models
     from softlookup.integrations import transformers as recorder
     from softlookup.integrations.admission import check_version
-    from softlookup.integrations.licenses import license_of
 
     check_version()
     _quieten()
     words = read_text(text)
-    if not words.strip():
-        raise OptionError(
-            "text", "must hold a few words; it is empty. Pass some, or a file's name."
-        )
     some = {"layers": spans(layers, "layers"), "heads": spans(heads, "heads")}
     found = models.find_model(name)
     with working(f"reading {found.name}"):
@@ -90,12 +85,7 @@ def record(
     print(f"{found.name}: {size}", flush=True)
     if not yes:
         _check_amount(size)
-    with working(f"loading {found.name}"):
-        model = models.load_weights(found, config)
-        stated = license_of(found.where, found.gguf, config)
-    about = {
-        "model": found.name, "license": stated, "origin": "A text given on the command line."
-    }  # fmt: skip
+    model, about = _load(found, config)
     with progress_bar("layers", size.calls) as advance:
         return recorder.capture(
             model,
@@ -106,6 +96,19 @@ def record(
             about=about,
             progress=advance,
         )
+
+
+def _load(found: "Found", config: Any) -> tuple[Any, dict[str, str]]:
+    """Return the model, and what its capture says of where it comes from."""
+    from softlookup.integrations import models
+    from softlookup.integrations.licenses import license_of
+
+    with working(f"loading {found.name}"):
+        model = models.load_weights(found, config)
+        stated = license_of(found.where, found.gguf, config)
+    return model, {
+        "model": found.name, "license": stated, "origin": "A text given on the command line."
+    }  # fmt: skip
 
 
 def _check_amount(size: "Sizes") -> None:

@@ -28,20 +28,17 @@ def survey(
 
     asked |= {"layers": spans(layers, "layers"), "heads": spans(heads, "heads")}
     try:
-        with progress_bar("lines", 0) as advance:
+        with progress_bar("lines", None) as advance:
             found = run(model, texts, path, **asked, progress=_telling(advance))
     except (KeyboardInterrupt, SystemExit) as end:  # Ctrl-C, or kill
-        after = "\n" if sys.stderr.isatty() else ""  # the ^C that a terminal shows
-        print(f"{after}{_interrupted(path)}", file=sys.stderr)
+        if sys.stderr.isatty():
+            print(file=sys.stderr)  # after the ^C that a terminal shows
+        _tell_how_far(path)
         code = INTERRUPTED if isinstance(end, KeyboardInterrupt) else TOLD_TO_END
         raise typer.Exit(code) from None
     for file in found.remade:
         print(f"{readable(file)}: was damaged, and is made again", file=sys.stderr)
-    for one in found.skipped[:MOST_LINES]:
-        print(f"line {one.line:,}: {readable(one.reason)}; skipped", file=sys.stderr)
-    more = len(found.skipped) - MOST_LINES
-    if more > 0:
-        print(f"and {more:,} more lines skipped", file=sys.stderr)
+    _list_skipped(found)
     print(_said(found, path))
     print(f"next  softlookup heads {shlex.quote(readable(path))}")
 
@@ -60,17 +57,33 @@ def _telling(advance: Callable[..., None]) -> Callable[[int, int], None]:
     return tell
 
 
-def _interrupted(path: str) -> str:
+def _tell_how_far(path: str) -> None:
     """Say how far a run came that was interrupted."""
     from softlookup.surveys import open_survey
 
     try:
         found = open_survey(path)
     except SoftlookupError:  # it had not begun to write
-        return "nothing is written yet; run the same line again"
+        print("nothing is written yet; run the same line again", file=sys.stderr)
+        return
+    _list_skipped(found)
     files = found.manifest.partitions
     whole = f"{len(found.files):,} of {files:,} files {'is' if files == 1 else 'are'} whole"
-    return f"{whole}; run the same line again, it goes on"
+    print(f"{whole}; run the same line again, it goes on", file=sys.stderr)
+
+
+def _list_skipped(found: "Survey") -> None:
+    """Name the lines that were skipped, the first of them, and say where the rest stand."""
+    for one in found.skipped[:MOST_LINES]:
+        print(f"line {one.line:,}: {readable(one.reason)}; skipped", file=sys.stderr)
+    more = len(found.skipped) - MOST_LINES
+    if more > 0:
+        lines = "1 more line" if more == 1 else f"{more:,} more lines"
+        folder = readable(repr(str(found.folder)))
+        print(
+            f"and {lines} skipped; softlookup.surveys.open_survey({folder}).skipped names all",
+            file=sys.stderr,
+        )
 
 
 def _said(found: "Survey", path: str) -> str:

@@ -2,11 +2,19 @@
 
 import codecs
 import io
+import math
 import re
+import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from datetime import timedelta
 from types import MappingProxyType
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Task
 
 SPELLINGS: Mapping[str, str] = MappingProxyType(
     {
@@ -40,6 +48,7 @@ SPELLINGS: Mapping[str, str] = MappingProxyType(
         "☑": "[x]",
     }
 )
+_EVERY = 60  # seconds from one line of a log to the next
 _HANDLER = "softlookup.spell"
 _ROOT = re.compile(r"√(\w+)")  # the sign has no brackets, its spelling needs them
 
@@ -77,15 +86,54 @@ def writer(stream: TextIO | None) -> Callable[[str], str]:
 
 
 @contextmanager
-def progress_bar(what: str, total: int) -> Iterator[Callable[..., None]]:
-    """Show how much is done while it is; what is given takes the number done, and of how many."""
+def progress_bar(what: str, total: int | None) -> Iterator[Callable[..., None]]:
+    """Show how much is done, and how long the rest may take: a bar, or a line of a log at times.
+
+    What is given takes the number done, and of how many. What it hears first was there before; the
+    speed is measured from then on, the wait for the first step included.
+    """
     from rich.console import Console
     from rich.progress import Progress
 
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda done, of=total: bar.update(task, completed=done, total=of)
+    console = Console(file=sys.stderr, stderr=True)
+    watched = console.is_terminal and not console.is_dumb_terminal
+    with Progress(
+        console=console, transient=True, disable=not watched, speed_estimate_period=math.inf
+    ) as bar:
+        task = bar.add_task(what, total=None, completed=-1)  # rich measures from a step on: to 0
+
+        def advance(done: int, of: int | None = total) -> None:
+            bar.update(task, completed=done, total=of)
+
+        if total is not None:
+            advance(0)
+        with nullcontext() if watched else _logged(console, bar.tasks[0]):
+            yield advance
+
+
+@contextmanager
+def _logged(console: "Console", task: "Task") -> Iterator[None]:
+    """Say now and then how far a task is, in a thread: a step may take longer."""
+    ended = threading.Event()
+
+    def say() -> None:
+        while not ended.wait(_EVERY):
+            if task.total is not None:
+                console.out(_how_far(task), highlight=False)
+
+    thread = threading.Thread(target=say, name="softlookup-progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _how_far(task: "Task") -> str:
+    told = f"{max(task.completed, 0):,} of {task.total:,} {task.description}"
+    left = task.time_remaining
+    return f"{told}, about {timedelta(seconds=left)} left" if left else told
 
 
 def _spell_error(error: UnicodeError) -> tuple[str, int]:

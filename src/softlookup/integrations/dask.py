@@ -1,11 +1,13 @@
 """Arrays in files as dask arrays: `.npy`, `.safetensors` and zarr, larger than any memory.
 
 A chunk is read where it is needed, by whoever computes with it: on a cluster every worker must see
-the file under the same path. What cannot be read is named, file and chunk.
+the file under the same path. What cannot be read, is not there, or is not as it was when it was
+opened, is named: file and chunk.
 """
 
 import os
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +15,7 @@ import numpy as np
 
 from softlookup import packages
 from softlookup.arrays import BFLOAT16, Array
+from softlookup.backends.graphs import FILE
 from softlookup.errors import FileError, PackageError, SoftlookupError
 from softlookup.tensorfile import read_tensors
 
@@ -27,7 +30,13 @@ _DTYPES = {
 }
 
 
-def open_array(path: str | os.PathLike[str], name: str | None = None, *, chunks: Any = None) -> Any:
+def open_array(
+    path: str | os.PathLike[str],
+    name: str | None = None,
+    *,
+    chunks: Any = None,
+    sparse: bool = False,
+) -> Any:
     """Return an array of a file as a dask array; nothing is read yet.
 
     Parameters
@@ -39,6 +48,9 @@ def open_array(path: str | os.PathLike[str], name: str | None = None, *, chunks:
     chunks : optional
         As in `dask.array.from_array`. Default: 65,536 along the axis last but one, the last axis
         whole and all others by 1; for zarr, chunks as they are stored.
+    sparse : bool
+        Whether a chunk that a zarr array has no file for holds its fill value, as where zarr leaves
+        out those that hold nothing else. By default it is refused when it is read.
 
     Returns
     -------
@@ -48,9 +60,10 @@ def open_array(path: str | os.PathLike[str], name: str | None = None, *, chunks:
     Raises
     ------
     FileError
-        Where it cannot be read; also from a worker, later, where a chunk cannot.
+        Where it cannot be read; also from a worker, later, where a chunk cannot, or where the file
+        has another size or time of change by then: of zarr, the file that describes the array.
     PackageError
-        Where dask or, for its arrays, zarr is missing.
+        Where dask or, for its arrays, zarr is missing or too old.
 
     Examples
     --------
@@ -62,8 +75,9 @@ def open_array(path: str | os.PathLike[str], name: str | None = None, *, chunks:
         packages.load(module, "to open an array", 'pip install "softlookup[dask]".')
         for module in ("dask.array", "dask.base")
     )
-    stored = Stored(str(Path(path).resolve()), name, ())
+    stored = Stored(str(Path(path).resolve()), name, sparse)
     try:
+        stored = stored._replace(state=stored.state_now())
         whole = stored.opened()
     except SoftlookupError:
         raise
@@ -72,10 +86,9 @@ def open_array(path: str | os.PathLike[str], name: str | None = None, *, chunks:
     if chunks is None:
         chunks = getattr(whole, "chunks", None) or _default(whole.shape)
     cut = da.core.normalize_chunks(chunks, whole.shape, dtype=whole.dtype)
-    held = _Held(stored._replace(chunks=cut), whole.shape, whole.dtype)
-    changed = Path(path).stat().st_mtime_ns
-    token = base.tokenize(stored, changed, cut)
-    name = f"file-{token}"
+    stored = stored._replace(chunks=cut)
+    held = _Held(stored, whole.shape, whole.dtype)
+    name = FILE + base.tokenize(stored)
     return da.from_array(held, chunks=cut, name=name, asarray=False, fancy=False)
 
 
@@ -87,19 +100,23 @@ class Stored(NamedTuple):
     path : str
     name : str or None
         Of a tensor in the file.
+    sparse : bool
+        Whether zarr may have left out chunks.
     chunks : tuple of tuple of int
         How it is cut.
+    state : tuple of int
+        Size and time of change when it was opened.
     """
 
     path: str
     name: str | None
-    chunks: tuple[tuple[int, ...], ...]
+    sparse: bool
+    chunks: tuple[tuple[int, ...], ...] = ()
+    state: tuple[int, int] = (0, 0)
 
     def opened(self) -> Any:
         """Return the array, none of which is read."""
         file = Path(self.path)
-        if not file.exists():
-            raise FileError(str(file), "must be there; it is not. Check the path.")
         if file.suffix == ".npy":
             if self.name is not None:
                 raise FileError(str(file), f"holds one array, not {self.name!r}. Leave name out.")
@@ -118,18 +135,33 @@ class Stored(NamedTuple):
             )  # fmt: skip
         return _zarr_array(file, self.name)
 
+    def state_now(self) -> tuple[int, int]:
+        """Return size and time of change of the file; of zarr, of the one that describes it."""
+        file = Path(self.path)
+        if not file.exists():
+            raise FileError(str(file), "must be there; it is not. Check the path.")
+        if file.is_dir():
+            each = (self._folder() / name for name in _OF_ZARR)
+            file = next((one for one in each if one.exists()), file)
+        found = file.stat()
+        return found.st_size, found.st_mtime_ns
+
     def read(self, at: tuple[slice, ...]) -> Array:
         """Return a chunk, in memory.
 
         Raises
         ------
         FileError
-            Where it cannot be read; it names the chunk.
+            Where it cannot be read, is not there, or has changed; it names the chunk.
         PackageError
             As `open_array`.
         """
         try:
-            return np.array(self.opened()[at])
+            self._check_state()
+            whole = self.opened()
+            self._check_there(whole, at)
+            found = np.array(whole[at])
+            self._check_state()  # again: it may have been written over meanwhile
         except PackageError:
             raise
         except Exception as error:
@@ -138,10 +170,36 @@ class Stored(NamedTuple):
                 for sizes, each in zip(self.chunks, at, strict=True)
             )
             tensor = "" if self.name is None else f" of {self.name!r}"
+            unread = f"cannot be read: {error}. Write it again."
+            fault = error.message if isinstance(error, FileError) else unread
+            raise FileError(self.path, f"chunk {which}{tensor} {fault}") from error
+        return found
+
+    def _folder(self) -> Path:
+        return Path(self.path) / (self.name or "").strip("/")
+
+    def _check_state(self) -> None:
+        if self.state_now() != self.state:
             raise FileError(
-                self.path,
-                f"chunk {which}{tensor} cannot be read: {error}. Write it again.",
-            ) from error
+                self.path, "must be as it was when it was opened; the file has another size or "
+                "time of change. Open it again, or copy it with its time (cp -p)."
+            )  # fmt: skip
+
+    def _check_there(self, whole: Any, at: tuple[slice, ...]) -> None:
+        """Refuse a chunk that zarr has no file for: it would read the fill value instead."""
+        if self.sparse or isinstance(whole, np.ndarray):
+            return
+        touched = (
+            np.unique(np.arange(each.start, each.stop, each.step) // size).tolist()
+            for each, size in zip(at, whole.shards or whole.chunks, strict=True)
+        )
+        for place in product(*touched):
+            file = whole.metadata.encode_chunk_key(place)
+            if not (self._folder() / file).exists():
+                raise FileError(
+                    self.path, f"must be there; {file} is not. Write it again, or pass "
+                    f"sparse=True, if it was left out since it holds {whole.fill_value} alone."
+                )  # fmt: skip
 
 
 class _Held:
@@ -170,4 +228,8 @@ def _default(shape: Sequence[int]) -> tuple[int, ...]:
 
 def _zarr_array(path: Path, name: str | None) -> Any:
     zarr = packages.load("zarr", f"to read {path.name}", "pip install zarr.")
+    if int(zarr.__version__.partition(".")[0]) < 3:
+        raise PackageError(
+            "zarr", f"must be 3 or newer; it is {zarr.__version__}. pip install -U zarr."
+        )
     return zarr.open_array(str(path), mode="r", path=name or "")

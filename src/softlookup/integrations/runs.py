@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from softlookup.arrays import BoolArray, IntArray
+from softlookup.arrays import IntArray
 from softlookup.errors import OptionError
 from softlookup.inspection import Inspection
 from softlookup.integrations.carrying import Carried, Hold
@@ -24,7 +24,6 @@ from softlookup.integrations.keeping import Apart
 from softlookup.integrations.places import Place, Places, name_parts
 from softlookup.integrations.routing import routed_modules
 from softlookup.integrations.sending import Numbers
-from softlookup.lookup import Lookup
 from softlookup.tensors import is_transforming
 from softlookup.watched import Glance, Watched
 from softlookup.watched.shares import Shares
@@ -37,33 +36,29 @@ class Shown(NamedTuple):
     Attributes
     ----------
     place : Place
+    start : int
+        The token position of its first row.
     found : Inspection or Apart
         Of arrays in memory, or of what is carried.
-    heads, kv_heads, start, key_start, look, padding, row_padding, causal, from_rows, keys, shares
+    causal, shares
         As in `Glance`.
+    others : callable
+        `Glance`, given the rest of what it is made of.
     """
 
     place: Place
-    found: Inspection | Apart
-    heads: tuple[int, ...]
-    kv_heads: tuple[int, ...]
     start: int
-    key_start: int
-    look: Lookup | None
-    padding: BoolArray | None
-    row_padding: BoolArray | None
+    found: Inspection | Apart
     causal: bool | Carried
-    from_rows: BoolArray | None
-    keys: int
     shares: Shares | Carried
+    others: Callable[..., Glance]
 
     def glance(self, run: int) -> Glance:
         """Return it as part of a run."""
-        given = self._asdict()
-        del given["place"]
-        if isinstance(self.found, Apart):
-            given["found"] = self.found.together()
-        return Glance(run=run, **given)
+        found = self.found.together() if isinstance(self.found, Apart) else self.found
+        return self.others(
+            run=run, start=self.start, found=found, causal=self.causal, shares=self.shares
+        )
 
 
 class Runs:
@@ -121,7 +116,8 @@ class Runs:
         self._count = 0
         self._ends: dict[str, int] = {}
         self._generating = 0
-        self._prompt: int | None = None  # tokens that generate() was given; 0: not read yet
+        self._awaits_prompt = False  # generate() has begun, what it was given is not read yet
+        self._prompt: int | None = None  # how many tokens that was; None where it is not known
         self._kept = 0
 
     @property
@@ -263,13 +259,14 @@ class Runs:
 
     def _note_prompt(self, run: int) -> None:
         """Keep how many tokens generate() was given: what its first pass over the text read."""
-        if self._prompt == 0:
+        if self._awaits_prompt:
             ends = [
                 self._ends[place.path] for place in self.seen
                 if place.path in self._ends and not place.cross and self.part(place) in GROWING
             ]  # fmt: skip
-            self._prompt = max(ends, default=0)
-        if self._prompt:
+            self._prompt = max(ends, default=None)  # an encoder's pass reads none of it
+            self._awaits_prompt = self._prompt is None
+        if self._prompt is not None:
             self._watched.add_prompt(run, self._prompt)
 
     def _begin(self, pending: list[Shown]) -> int:
@@ -301,7 +298,8 @@ class Runs:
                 self._claim()
                 first = self._count
                 self._generating += 1
-                self._prompt = None if reads_in_chunks(model, inner, args, kwargs) else 0
+                self._prompt = None
+                self._awaits_prompt = not reads_in_chunks(model, inner, args, kwargs)
                 self._begun()
             try:
                 result = inner(*args, **kwargs)
@@ -313,6 +311,7 @@ class Runs:
                     self._generating -= 1
                     if not self._generating:
                         self._run = self._prompt = None
+                        self._awaits_prompt = False
             return result
 
         return generate

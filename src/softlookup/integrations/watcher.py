@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -24,7 +25,7 @@ from softlookup.integrations.routing import Overlays, attention_of, masks_of, re
 from softlookup.integrations.runs import Runs, Shown
 from softlookup.integrations.seeing import Asked, Seen
 from softlookup.tensors import is_compiling
-from softlookup.watched import Watched
+from softlookup.watched import Glance, Watched
 
 
 class Chosen(NamedTuple):
@@ -262,23 +263,20 @@ class Watcher:
         for one in seen:
             shares = now.shares(one, ids)
             found, shares, causal = self._hold.take_call(one.found, shares, now.sight.causal)
-            self._runs.add(
-                Shown(
-                    now.place,
-                    found,
-                    heads=tuple(heads),
-                    kv_heads=tuple(head // group for head in heads),
-                    start=now.sight.start + one.rows.start,
-                    key_start=now.sight.key_start,
-                    look=self._kept(now, one),
-                    padding=padding,
-                    row_padding=None if row_padding is None else row_padding[:, one.rows],
-                    causal=causal,
-                    from_rows=one.asked.get("from_rows"),
-                    keys=now.sight.stop,
-                    shares=shares,
-                )
+            others = partial(
+                Glance,
+                heads=tuple(heads),
+                kv_heads=tuple(head // group for head in heads),
+                key_start=now.sight.key_start,
+                look=self._kept(now, one),
+                padding=padding,
+                row_padding=None if row_padding is None else row_padding[:, one.rows],
+                window=now.sight.options.get("window"),
+                from_rows=one.asked.get("from_rows"),
+                keys=now.sight.stop,
             )
+            start = now.sight.start + one.rows.start
+            self._runs.add(Shown(now.place, start, found, causal, shares, others))
         if self._progress is not None:
             self._progress(self._runs.count)
 

@@ -127,7 +127,6 @@ def watch(
     asked = _as_asked(flags, top, groups, from_rows)
     watched = Watched(
         about_model(model, {}, f"watched, {compute} answered"),
-        title=type(model).__name__,
         read=None if tokenizer is None else _reader(tokenizer),
         tokens=tokens,
     )

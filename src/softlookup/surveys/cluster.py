@@ -25,6 +25,9 @@ from softlookup.tokens import listed, readable
 _PATIENCE = 30  # seconds for a worker to come, or to come back
 _SOON = 3  # seconds after which a wait is told, and an address counts as unreachable
 _PORT = 8786  # Dask's own
+_CERTIFICATES = tuple(
+    f"DASK_DISTRIBUTED__COMM__TLS__{one}" for one in ("CA_FILE", "CLIENT__CERT", "CLIENT__KEY")
+)
 _LOG = logging.getLogger(__name__)  # where nobody listens, a warning is a line on stderr
 _ENDED = (asyncio.CancelledError, concurrent.futures.CancelledError)
 
@@ -135,6 +138,13 @@ def _reason(error: BaseException) -> str:
     return readable(words or type(error).__name__)
 
 
+def _first(error: BaseException) -> BaseException:
+    """Return what an error began with: Dask wraps it in others, which say less."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
 def _workers(client: Any) -> dict[str, Any]:
     try:
         found: dict[str, Any] = client.nthreads(callback_timeout=_PATIENCE)
@@ -156,7 +166,7 @@ def _client(workers: int, scheduler: str | None) -> Iterator[Any]:
                 raise
             except (OSError, RuntimeError) as error:  # as where the disk is full
                 raise BackendError(
-                    "workers", f"must start; they cannot: {_reason(error)}. Make room for them, or "
+                    "workers", f"must start; they cannot: {_reason(_first(error))}. Mend that, or "
                     "pass workers=0."
                 ) from error  # fmt: skip
             client = distributed.Client(there.scheduler_address, security=there.security)
@@ -224,10 +234,27 @@ def _knock(scheduler: str) -> None:
 
 
 def _asked(distributed: Any, scheduler: str) -> Any:
+    if scheduler.startswith("tls://"):
+        _check_certificates(distributed)
     try:
         return distributed.Client(scheduler, timeout=_PATIENCE / 2)
     except (OSError, ValueError, TypeError, RuntimeError) as error:
         raise _unanswered(scheduler, error) from error
+
+
+def _check_certificates(distributed: Any) -> None:
+    """Refuse to speak TLS without certificates, which Dask takes from its configuration."""
+    if needed("dask").config.get("distributed.client.security-loader", None):
+        return  # the user's own way
+    try:
+        context, reason = distributed.Security().get_connection_args("client")["ssl_context"], ""
+    except (OSError, ValueError) as error:  # no such file, no certificate in it, another's key
+        context, reason = None, f" that can be read: {_reason(error)}"
+    if context is None:
+        raise BackendError(
+            "scheduler", f"must be shown a certificate where it speaks TLS; Dask is told of none"
+            f"{reason}. Set {', '.join(_CERTIFICATES)} to files."
+        )  # fmt: skip
 
 
 def _unanswered(scheduler: str, error: BaseException) -> BackendError:

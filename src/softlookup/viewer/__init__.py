@@ -21,6 +21,7 @@ from softlookup.viewer.redirect import has_display
 from softlookup.viewer.session import Session
 from softlookup.viewer.view import View, announce
 from softlookup.watched import Watched
+from softlookup.weightmap import WeightMap
 
 if TYPE_CHECKING:
     from softlookup.surveys.reading import Survey
@@ -224,7 +225,8 @@ def item_of(
         return shelf.given(capture, "lookup")
     if look is None or isinstance(look, str | os.PathLike):
         return shelf.find("lesson" if look is None else look)
-    raise DtypeError(
-        "look", f"must be a Lookup, a Capture, a Watched or a path; got {type(look).__name__}. "
-        "Build one with Lookup(query, key, value)."
-    )  # fmt: skip
+    way = "Build one with Lookup(query, key, value)."
+    if isinstance(look, WeightMap):
+        way = "Show the lookup that it was made of, sl.show(look): the page has the map."
+    came = type(look).__name__
+    raise DtypeError("look", f"must be a Lookup, a Capture, a Watched or a path; got {came}. {way}")

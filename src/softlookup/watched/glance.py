@@ -50,6 +50,8 @@ class Glance(NamedTuple):
         Which of its keys, and of its rows, stand at padding; None where none is known.
     causal : bool
         Whether no row sees a key after its own position.
+    window : (left, right), optional
+        How far its rows see to each side, as `Lookup` takes it; open where left out.
     from_rows : ndarray of bool of shape (rows,) or (batch, rows), optional
         The rows that count in `received`; all where left out.
     keys : int, optional
@@ -70,6 +72,7 @@ class Glance(NamedTuple):
     padding: BoolArray | None = None
     row_padding: BoolArray | None = None
     causal: bool | Elsewhere = True
+    window: tuple[int | None, int | None] | None = None
     from_rows: BoolArray | None = None
     keys: int | None = None
     shares: Shares | Elsewhere | None = None
@@ -119,6 +122,8 @@ class Piece:
         Token positions of the rows.
     first_key, key_count : int
         Token position of the first key; how many keys follow each other from there.
+    spans : ndarray of int64 of shape (2, rows)
+        Token positions of the first key that rules let each row see, and of the one after the last.
     facts : dict of str to ndarray
         Those of `PER_ROW` that were looked at, (batch, heads, rows, ...).
     received : ndarray of shape (batch, heads, keys) or None
@@ -134,6 +139,7 @@ class Piece:
     queries: IntArray
     first_key: int
     key_count: int
+    spans: IntArray
     facts: dict[str, Array]
     received: Array | None
     padding: BoolArray | None
@@ -160,16 +166,31 @@ def piece_of(glance: Glance) -> Piece:
     if "top_keys" in facts and glance.key_start:
         keys = facts["top_keys"]
         facts["top_keys"] = np.where(keys < 0, _NO_KEY, keys + glance.key_start)
+    queries, count = np.arange(glance.start, glance.start + rows), count_keys(glance)
     return Piece(
-        np.arange(glance.start, glance.start + rows),
+        queries,
         glance.key_start,
-        count_keys(glance),
+        count,
+        _spans(glance, queries, glance.key_start + count),
         facts,
         received,
         None if glance.padding is None else np.array(glance.padding, bool),
         _spread(glance.row_padding, False, (batch, rows)),
         _spread(glance.from_rows, True, (batch, rows)),
     )
+
+
+def _spans(glance: Glance, queries: IntArray, stop: int) -> IntArray:
+    """Return what rules leave of the keys before `stop`, as `Piece` says it."""
+    left, right = glance.window or (None, None)
+    if glance.causal:
+        right = 0
+    first, last = np.full((2, len(queries)), [[glance.key_start], [stop]])
+    if left is not None:
+        first = np.maximum(first, queries - left)
+    if right is not None:
+        last = np.minimum(last, queries + right + 1)
+    return np.stack([first, last])
 
 
 def check_shape(glance: Glance) -> None:
@@ -230,6 +251,7 @@ def join(pieces: Sequence[Piece]) -> Piece:
         np.concatenate([piece.queries for piece in pieces]),
         first,
         max(piece.first_key + piece.key_count for piece in pieces) - first,
+        np.concatenate([piece.spans for piece in pieces], axis=1),
         {name: _rows_of(name, pieces) for name in pieces[0].facts},
         None,
         None,

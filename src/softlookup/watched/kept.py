@@ -50,7 +50,7 @@ def join_run(store: "Store", run: int) -> Capture:
                 calls.heads,
             )
         )
-    return Capture(store.title, tuple(layers), store.about)
+    return Capture(store.titled(run), tuple(layers), store.about)
 
 
 class Joined(NamedTuple):
@@ -192,11 +192,10 @@ def _axes(
     texts: "Texts", calls: "Calls", which: int, positions: IntArray, padding: BoolArray
 ) -> tuple[Axis, ...]:
     """Return what stands along one side of a layer, once where it is the same for all."""
-    side = texts.sides(calls.run, calls.part)[which]
-    prompt = None if which and calls.part == "cross" else texts.prompt(calls.run, calls.part)
+    prompt = texts.prompt(calls, which)
     axes = [
         _axis(
-            None if side is None else texts.axis(calls.run, side, batch, len(padding)),
+            texts.along(calls, which, batch, len(padding)),
             positions,
             padded,
             None if prompt is None else int(np.count_nonzero(positions < prompt)),

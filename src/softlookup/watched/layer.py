@@ -143,6 +143,14 @@ class LayerSeen(Tabular, Reading):
         return self._piece.counted
 
     @property
+    def spans(self) -> IntArray:
+        """Token positions (2, rows) of the first key that each row may see, and after the last.
+
+        As far as rules say it: causal, windows, and what a cache still held.
+        """
+        return self._piece.spans
+
+    @property
     def key_padding(self) -> BoolArray:
         """Which keys are padding, (batch, keys)."""
         piece = self._piece
@@ -158,7 +166,7 @@ class LayerSeen(Tabular, Reading):
     @property
     def prompt(self) -> int | None:
         """How many tokens generate() was given; None where it did not write."""
-        return self._store.texts.prompt(self.run, self.part)
+        return self._store.texts.prompt(self._calls, 0)
 
     @property
     def written(self) -> BoolArray:
@@ -168,7 +176,7 @@ class LayerSeen(Tabular, Reading):
     @property
     def key_written(self) -> BoolArray:
         """Which keys are tokens that generate() wrote, (keys,)."""
-        return self._written_at(None if self.part == "cross" else self.prompt, self.keys)
+        return self._written_at(self._store.texts.prompt(self._calls, 1), self.keys)
 
     @staticmethod
     def _written_at(prompt: int | None, positions: IntArray) -> BoolArray:
@@ -309,6 +317,9 @@ class LayerSeen(Tabular, Reading):
 
     def _texts_at(self, which: int, batch: int, positions: IntArray) -> tuple[str, ...] | None:
         """Return the texts along the queries or the keys of one batch entry."""
-        texts, entries = self._store.texts, len(self.counted)
-        side = texts.sides(self.run, self.part)[which]
-        return texts.at(self.run, side, check_batch(batch, entries), entries, positions)
+        entries = len(self.counted)
+        axis = self._store.texts.along(self._calls, which, check_batch(batch, entries), entries)
+        if axis is None:
+            return None
+        texts = axis.tokens
+        return tuple(texts[at] if 0 <= at < len(texts) else "" for at in positions.tolist())

@@ -74,14 +74,13 @@ def counting_rows(layer: LayerSeen) -> BoolArray:
 
 
 def readers(layer: LayerSeen, keys: IntArray) -> Array:
-    """Return how many counting rows may see each key, (batch, heads, keys).
+    """Return how many counting rows may see each of some keys, in order, (batch, heads, keys).
 
-    In a causal layer those at or after it; windows are not known here.
+    By their rules: what a mask over single pairs hides is not known here.
     """
-    rows = counting_rows(layer)
-    if not layer.causal:
-        return np.repeat(rows.sum(axis=2)[..., None], len(keys), axis=2)
-    order = np.argsort(layer.queries, kind="stable")
-    behind = rows[:, :, order][..., ::-1].cumsum(axis=2)[..., ::-1]
-    behind = np.concatenate([behind, np.zeros((*behind.shape[:2], 1), behind.dtype)], axis=2)
-    return behind[..., np.searchsorted(layer.queries[order], keys)]
+    rows = counting_rows(layer).transpose(2, 0, 1).astype(np.int64)
+    begun = np.zeros((len(keys) + 1, *rows.shape[1:]), np.int64)
+    first, stop = np.searchsorted(keys, layer.spans)
+    np.add.at(begun, first, rows)
+    np.subtract.at(begun, np.maximum(first, stop), rows)
+    return begun[:-1].cumsum(axis=0).transpose(1, 2, 0)

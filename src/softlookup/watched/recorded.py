@@ -55,6 +55,11 @@ def watch_capture(
     OptionError, ShapeError, DtypeError
         As `Lookup.inspect`, and where `capture` is none.
 
+    Notes
+    -----
+    Rows stand at the keys of their own text. Those of another text than their keys, and those that
+    stand at other keys in each batch entry, count from 0, and no rule says which keys they see.
+
     Examples
     --------
     >>> from softlookup.captures import shipped
@@ -68,12 +73,7 @@ def watch_capture(
             "A model is watched with sl.watch(model)."
         )  # fmt: skip
     check_flag(repeats, "repeats")
-    words: dict[str, int] = {}
-    seen = Watched(
-        capture.about,
-        title=capture.title,
-        read=lambda ids, _: Axis(tuple(np.array([*words], object)[ids])),
-    )
+    seen = Watched(capture.about, title=capture.title)
     for place, layer in enumerate(capture.layers):
         problem = layer.look.problem
         rows = _padding([layer.query_axis(b) for b in range(problem.batch)], problem.q_len)
@@ -91,18 +91,10 @@ def watch_capture(
         names = [one.name for one in capture.layers]
         path = layer.name if names.count(layer.name) == 1 else f"{layer.name}@{place}"
         start = _start(layer)
-        sides = [
-            (side, _ids(axes, length, problem.batch, words))
-            for side, axes, length in _sides(layer, start)
-        ]
-        tokens = sides[0][1] if repeats else None
+        tokens = _ids(layer.keys, problem.batch) if repeats and start is not None else None
         glance = _glance(layer, found, rows, counted, tokens=tokens, start=start)
         seen.add(path, layer.number, layer.part, glance)
-        for side, ids in sides:
-            seen.add_ids(0, side, 0, ids)
-        prompts = {axis.prompt for axis in (layer.queries if start is None else layer.keys)}
-        if len(prompts) == 1 and (prompt := prompts.pop()) is not None:
-            seen.add_prompt(0, prompt)
+        seen.add_axes(0, path, layer.queries if start is None else layer.keys, layer.keys)
     return seen
 
 
@@ -117,6 +109,7 @@ def _glance(
 ) -> Glance:
     problem = layer.look.problem
     padding = _padding([layer.key_axis(b) for b in range(problem.batch)], problem.kv_len)
+    reach = _reach(problem)
     return Glance(
         heads=layer.heads,
         kv_heads=tuple(i // problem.group for i in range(problem.heads)),
@@ -127,7 +120,8 @@ def _glance(
         look=layer.look,
         padding=padding,
         row_padding=row_padding,
-        causal=_is_causal(problem) and layer.part != "cross",
+        causal=start is not None and reach[1] == 0,
+        window=None if start is None else reach,
         from_rows=counted,
         keys=problem.kv_len,
         shares=shares_of(
@@ -156,14 +150,18 @@ def _over_batch(found: Inspection, problem: Problem) -> Inspection:
     return replace(found, out=None, received_per_kv_head=None, max_score_per_head=None, **given)
 
 
-def _is_causal(problem: Problem) -> bool:
-    """Return whether no row sees a later key, by its rule or by its mask."""
-    if problem.causal or problem.q_len != problem.kv_len:
-        return problem.causal
-    mask = problem.mask
-    if mask is None or mask.array.shape[-2:] != (problem.q_len, problem.kv_len):
-        return False
-    return not np.triu(mask.array, 1).any()
+def _reach(problem: Problem) -> tuple[int | None, int | None]:
+    """Return how far any row sees to each side, by its rules or by its mask; None is open."""
+    left, right = problem.window or (None, None)
+    right = 0 if problem.causal else right
+    mask, length = problem.mask, problem.q_len
+    if mask is None or {*mask.array.shape[-2:], problem.kv_len} != {length} or not length:
+        return left, right
+    shown: BoolArray = np.logical_or.reduce(mask.array, axis=(0, 1))
+    rows = np.flatnonzero(shown.any(axis=1))
+    first, last = shown.argmax(axis=1)[rows], length - 1 - shown[:, ::-1].argmax(axis=1)[rows]
+    back, ahead = (int(side.max(initial=0)) for side in (rows - first, last - rows))
+    return back if left is None else min(left, back), ahead if right is None else min(right, ahead)
 
 
 def _padding(axes: list[Axis], length: int) -> BoolArray:
@@ -175,33 +173,25 @@ def _padding(axes: list[Axis], length: int) -> BoolArray:
 
 
 def _start(layer: Layer) -> int | None:
-    """Return at which key the first row stands; None where its keys are of another text."""
+    """Return at which key the first row stands; None where that is another one in each entry.
+
+    None, too, where the keys are of another text.
+    """
     problem = layer.look.problem
     if layer.part == "cross":
         return None
     offsets = [] if problem.q_offset is None else np.unique(problem.q_offset).tolist()
-    start = int(offsets[0]) if len(offsets) == 1 else 0
+    if len(offsets) > 1:
+        return None
+    start = int(offsets[0]) if offsets else 0
     rows = slice(start, start + problem.q_len)
     entries = range(problem.batch)
     same = all(layer.query_axis(b).tokens == layer.key_axis(b).tokens[rows] for b in entries)
     return start if same and start >= 0 else None
 
 
-def _sides(layer: Layer, start: int | None) -> list[tuple[str, tuple[Axis, ...], int]]:
-    """Return whose texts the layer knows: of its rows, and of its keys where that is another."""
-    problem = layer.look.problem
-    if start is not None:
-        return [(layer.part, layer.keys, problem.kv_len)]
-    if layer.part != "cross":
-        return [(layer.part, layer.queries, problem.q_len)]
-    return [
-        ("decoder", layer.queries, problem.q_len), ("", layer.keys, problem.kv_len)
-    ]  # fmt: skip
-
-
-def _ids(axes: tuple[Axis, ...], length: int, batch: int, words: dict[str, int]) -> IntArray:
+def _ids(axes: tuple[Axis, ...], batch: int) -> IntArray:
     """Return a number for each text, the same for the same one, (batch, length)."""
-    ids = np.empty((batch, length), np.int64)
-    for row, axis in zip(ids, axes * batch if len(axes) == 1 else axes, strict=True):
-        row[:] = [words.setdefault(text, len(words)) for text in axis.tokens]
-    return ids
+    words: dict[str, int] = {}
+    ids = [[words.setdefault(text, len(words)) for text in axis.tokens] for axis in axes]
+    return np.broadcast_to(np.array(ids, np.int64), (batch, len(ids[0])))

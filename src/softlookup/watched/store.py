@@ -14,15 +14,15 @@ class Store:
 
     Parameters
     ----------
-    title : str
-        What was watched, in a few words.
+    title : str or None
+        What was watched, in a few words; None: the model, and of a run how its text begins.
     about : mapping of str to str
         Where it comes from.
     texts : Texts
         What stands at token positions.
     """
 
-    def __init__(self, title: str, about: Mapping[str, str], texts: Texts) -> None:
+    def __init__(self, title: str | None, about: Mapping[str, str], texts: Texts) -> None:
         self.title, self.about, self.texts = title, dict(about), texts
         self._runs: dict[int, dict[str, Calls]] = {}
 
@@ -33,6 +33,14 @@ class Store:
             layers[path].add(glance)
         else:
             layers[path] = Calls(path, number, part, glance)
+
+    def titled(self, run: int | None = None) -> str:
+        """Return what was watched, in a few words; of one run with the beginning of its text."""
+        if self.title is not None:
+            return self.title
+        model = self.about.get("model", "a watched model").rpartition("/")[2]  # not whose it is
+        text = "" if run is None else self.texts.beginning(run)
+        return f"{model}: {text}" if text else model
 
     @property
     def runs(self) -> tuple[int, ...]:

@@ -1,20 +1,24 @@
 """Texts: what stands at the token positions of each run, read from token ids when it is shown."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from softlookup.arrays import IntArray
 from softlookup.captures import Axis
 from softlookup.errors import DtypeError, ShapeError
-from softlookup.tokens import check_tokens
+from softlookup.tokens import check_tokens, listed
+
+if TYPE_CHECKING:
+    from softlookup.watched.calls import Calls
 
 INPUT, DECODER = "", "decoder"
 OF_THE_INPUT = ("", "encoder", "language", "text")
 _OF_THE_DECODER = ("decoder", "cross")
 GROWING = ("", "language", "text", *_OF_THE_DECODER)  # parts whose rows generate() adds to
 _UNKNOWN = -1
+_BEGINNING = 40  # characters
 Read = Callable[[list[int], list[bool] | None], Axis]
 
 
@@ -35,6 +39,7 @@ class Texts:
         self._ids: dict[tuple[int, str], IntArray] = {}
         self._axes: dict[tuple[int, str, int, int], Axis | None] = {}
         self._prompts: dict[int, int] = {}
+        self._recorded: dict[tuple[int, str], tuple[tuple[Axis, ...], ...]] = {}
 
     def add(self, run: int, side: str, start: int, ids: Any) -> None:
         """Keep the ids (batch, n) at positions from `start`; later ones replace earlier ones.
@@ -77,9 +82,30 @@ class Texts:
         """Keep how long the text of a run was that generate() went on from."""
         self._prompts[run] = length
 
-    def prompt(self, run: int, part: str) -> int | None:
-        """Return from which position on a part's rows are at tokens that generate() wrote."""
-        return self._prompts.get(run) if part in GROWING else None
+    def record(
+        self, run: int, path: str, queries: tuple[Axis, ...], keys: tuple[Axis, ...]
+    ) -> None:
+        """Keep what stands along a layer's positions, one for each batch entry or for all."""
+        self._recorded[run, path] = queries, keys
+
+    def prompt(self, calls: "Calls", which: int) -> int | None:
+        """Return from which position on a layer's rows, or keys, are what generate() wrote."""
+        recorded = self._recorded.get((calls.run, calls.path))
+        if calls.part not in GROWING or (which and calls.part == "cross"):
+            return None
+        if recorded is None:
+            return self._prompts.get(calls.run)
+        prompts = {axis.prompt for axis in recorded[which]}
+        return prompts.pop() if len(prompts) == 1 else None
+
+    def along(self, calls: "Calls", which: int, batch: int, entries: int) -> Axis | None:
+        """Return what stands at positions 0, 1, ... along a layer's rows or keys, or None."""
+        recorded = self._recorded.get((calls.run, calls.path))
+        if recorded is not None:
+            axes = recorded[which]
+            return axes[batch if len(axes) > 1 else 0]
+        side = self.sides(calls.run, calls.part)[which]
+        return None if side is None else self.axis(calls.run, side, batch, entries)
 
     def sides(self, run: int, part: str) -> tuple[str | None, str | None]:
         """Return whose texts stand at the queries and at the keys of a part; None for nobody's."""
@@ -89,16 +115,6 @@ class Texts:
         if part == "cross":
             return own, INPUT if own == DECODER else None
         return (INPUT, INPUT) if part in OF_THE_INPUT else (None, None)
-
-    def at(
-        self, run: int, side: str | None, batch: int, entries: int, positions: IntArray
-    ) -> tuple[str, ...] | None:
-        """Return the texts at `positions`, "" where one is not known; None where none is."""
-        axis = None if side is None else self.axis(run, side, batch, entries)
-        if axis is None:
-            return None
-        texts = axis.tokens
-        return tuple(texts[at] if 0 <= at < len(texts) else "" for at in positions.tolist())
 
     def axis(self, run: int, side: str, batch: int, entries: int) -> Axis | None:
         """Return what stands at positions 0, 1, ... of one batch entry; None where nothing does.
@@ -116,6 +132,25 @@ class Texts:
             texts = given[own[0]] if given else ()
             self._axes[place] = self._make(texts, None if ids is None else ids[own[1]])
         return self._axes[place]
+
+    def beginning(self, run: int) -> str:
+        """Return how the input of a run begins, its first text; "" where none is known.
+
+        Special tokens are left out where it is known which tokens make a word.
+        """
+        axis = self.axis(run, INPUT, 0, 1)
+        if axis is None:
+            return ""
+        spaced = any(text.startswith(" ") for text in axis.tokens)
+        said, last = "", None
+        for text, word in zip(axis.tokens, axis.words or range(len(axis.tokens)), strict=True):
+            if word < 0:
+                continue
+            if len(said) > _BEGINNING:
+                break
+            said += text.removeprefix("##") if spaced or word == last else f" {text}"
+            last = word
+        return listed(said.strip(), _BEGINNING) if said.strip() else ""
 
     def _make(self, given: Sequence[str], row: IntArray | None) -> Axis | None:
         if row is None or self._read is None:

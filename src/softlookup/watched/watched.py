@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from softlookup.arrays import IntArray
-from softlookup.captures import Capture
+from softlookup.captures import Axis, Capture
 from softlookup.captures.fitting import whole
 from softlookup.errors import OptionError
 from softlookup.tokens import listed
@@ -40,8 +40,8 @@ class Watched(Tabular, Reading):
     ----------
     about : mapping of str to str
         Where it comes from: ``model``, ``license``, ``made``, ``versions``.
-    title : str
-        A few words.
+    title : str, optional
+        A few words; the model's name where left out, and of a capture also how its text begins.
     read : callable, optional
         From one text's token ids, and which of them are no padding (None where all are), to its
         `Axis`; asked when texts are shown.
@@ -58,7 +58,7 @@ class Watched(Tabular, Reading):
         self,
         about: Mapping[str, str] | None = None,
         *,
-        title: str = "a watched model",
+        title: str | None = None,
         read: Read | None = None,
         tokens: Any = None,
     ) -> None:
@@ -100,6 +100,21 @@ class Watched(Tabular, Reading):
         """Take in how many tokens the text of a run had where generate() went on from it."""
         self._store.texts.add_prompt(run, length)
 
+    def add_axes(
+        self, run: int, path: str, queries: tuple[Axis, ...], keys: tuple[Axis, ...]
+    ) -> None:
+        """Take in what stands along a layer's positions, instead of token ids.
+
+        Parameters
+        ----------
+        run : int
+        path : str
+            The layer's.
+        queries, keys : tuple of Axis
+            From position 0 on, one for each batch entry or for all.
+        """
+        self._store.texts.record(run, path, queries, keys)
+
     def ids(self, run: int, side: str) -> IntArray | None:
         """Return the token ids (batch, n) of a run from position 0 on; None: none are known."""
         return self._store.texts.ids(run, side)
@@ -112,7 +127,7 @@ class Watched(Tabular, Reading):
     @property
     def title(self) -> str:
         """What was watched, in a few words."""
-        return self._store.title
+        return self._store.titled()
 
     @property
     def runs(self) -> int:
@@ -211,8 +226,8 @@ class Watched(Tabular, Reading):
             The same of the row that produced the token at this position.
         reads : int or str, optional
             By the weight that the key at this position gets: in that row, as far as it is among the
-            top keys there; without a row its mean over all rows that may see it. That a window
-            hides it from some is not known here; they count, too.
+            top keys there; without a row its mean over all rows that see it by rules (causal, a
+            window). Rows from which a mask over single pairs hides it count, too.
         part : str, optional
             Which stack; needed where there are several.
         batch : int, default 0

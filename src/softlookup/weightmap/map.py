@@ -331,7 +331,7 @@ class WeightMap:
         files.write(self._bands, path, self.received)
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str], look: "Lookup") -> "WeightMap":
+    def open(cls, path: str | os.PathLike[str], look: "Lookup | None" = None) -> "WeightMap":
         """Return the map of `look` that was saved in a file; its arrays stay in the file.
 
         One that was saved half built goes on with `build`, which leaves the file as it is.
@@ -341,9 +341,9 @@ class WeightMap:
         FileError
             Where it is damaged, no map, or the map of another lookup.
         DtypeError
-            Where `look` is no lookup.
+            Where `look` is no lookup, or left out.
         """
-        if not isinstance(getattr(look, "problem", None), Problem):
+        if look is None or not isinstance(getattr(look, "problem", None), Problem):
             raise DtypeError(
                 "look",
                 f"must be a Lookup; got {type(look).__name__}. Pass the one that the map was made "

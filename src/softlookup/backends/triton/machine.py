@@ -16,6 +16,8 @@ from softlookup.problem import Problem
 
 LEAST_CAPABILITY = (8, 0)
 LEAST_TRITON = (3, 6)
+MOST_DIM = 256
+_MOST_LENGTH = 2**31 - 2**16  # a position, and where a row's keys end, are int32; tiles reach past
 
 
 def missing() -> str | None:
@@ -65,7 +67,23 @@ def _missing_gpu() -> str | None:
     return None
 
 
-def elsewhere(problem: Problem) -> str | None:
+def unfit(problem: Problem) -> str | None:
+    """Return why no kernel here can take a problem, as a sentence, or None.
+
+    Where it lies is looked at last, so that nothing is told to come here that would not be taken.
+    """
+    if problem.dtype.itemsize > 4:
+        return f"It computes in float32; here is {problem.dtype}."
+    for name, dim in (("head_dim", problem.head_dim), ("value_dim", problem.value_dim)):
+        if dim > MOST_DIM:
+            return f"It takes a {name} of up to {MOST_DIM}; here it is {dim}."
+    both = problem.q_len + problem.kv_len
+    if both > _MOST_LENGTH:
+        return f"It takes q_len + kv_len of up to {_MOST_LENGTH:,}; here it is {both:,}."
+    return _elsewhere(problem)
+
+
+def _elsewhere(problem: Problem) -> str | None:
     """Return why the kernels cannot read a problem where it lies, as a sentence, or None."""
     if problem.place == MEMORY:
         return "It reads torch tensors on a GPU; these arrays lie in memory: cuda() sends tensors."
@@ -111,8 +129,8 @@ def _out_of_resources() -> type[Exception] | tuple[()]:
 def _too_much(error: Any, problem: Problem) -> str:
     return (
         f"must fit on {problem.place}; a kernel for this lookup needs {error.required:,} of "
-        f"{error.name}, and a program there has {error.limit:,}. Pass cpu() of the tensors, and "
-        "report it, please."
+        f"{error.name}, and a program there has {error.limit:,}. Report it, please; "
+        'backend="auto" takes cpu() of the tensors.'
     )
 
 

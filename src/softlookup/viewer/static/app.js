@@ -8780,7 +8780,7 @@ function tableMain(scene) {
           h("tbody", {}, bodyRows(scene))
         )
       ),
-      h("p", { class: "quiet table-note" }, noteOf2(scene))
+      h("p", { class: "quiet table-note" }, writtenNote(scene), noteOf2(scene))
     )
   );
 }
@@ -8792,6 +8792,16 @@ function titleOf2({ rows, state }) {
 function noteOf2({ by }) {
   const pictures = "Each picture shows its largest weights: queries down, keys across.";
   return `Open a head by its name. ${pictures}${by ? ` Computed by ${by}.` : ""}`;
+}
+function writtenNote({ rows, state: { capture, batch } }) {
+  const all = rows.map(({ at }) => axesOf(capture, at.stage, batch).queries);
+  const some = all.filter(({ tokens: tokens2, prompt: prompt2 }) => kindOf({ padding: [], prompt: prompt2 }, tokens2.length - 1));
+  if (!some.length) return "";
+  const [{ tokens, prompt }] = some;
+  const [first, last] = [Number(prompt), tokens.length - 1].map((at) => at.toLocaleString("en"));
+  const which = some.length < all.length ? "In some layers queries" : "Queries";
+  const means = "each mean is over them and the prompt's.";
+  return `${which} ${first} … ${last} were written by the model; ${means} `;
 }
 function tools({ state, progress }) {
   return h(
