@@ -20,7 +20,8 @@ RESULTS = ROOT / "benchmarks" / "results"
 PAGES = (ROOT / "README.md", ROOT / "docs" / "gpu.md")
 NOTHING = (
     "No kernel here has run on a GPU yet: they are interpreted, emulated and compiled in tests, "
-    "and\nno run of `tools/gpu_check.sh` has come in. Run it on your card before you rely on them."
+    "and\nno run of `tools/gpu_check.sh` has come in. What is said of a GPU is what they are made "
+    "to do. Run it on your\ncard before you rely on them."
 )
 COLUMNS = {
     names.CUDNN: "cuDNN, blind",

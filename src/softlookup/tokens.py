@@ -59,17 +59,17 @@ def check_tokens(
     Raises
     ------
     DtypeError
-        Where `tokens` is one string, or holds something that is not text.
+        Where `tokens` is one string, no list, or holds something that is not text.
     ShapeError
         Where their number is not `length`, the size of `axis`.
     """
     if tokens is None:
         return tuple(str(position) for position in range(length))
-    if isinstance(tokens, str):
+    if isinstance(tokens, str) or not isinstance(tokens, Iterable):
+        came = "one string" if isinstance(tokens, str) else type(tokens).__name__
         raise DtypeError(
             argument,
-            f"must be a list of texts, one for each of {axis} {length}; got one string. "
-            "Pass a list.",
+            f"must be a list of texts, one for each of {axis} {length}; got {came}. Pass a list.",
         )
     texts = tuple(tokens)
     for position, text in enumerate(texts):

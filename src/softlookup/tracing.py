@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -87,12 +88,12 @@ class Trace:
     lse: Array
     problem: Problem
 
-    @property
+    @cached_property
     def tokens(self) -> tuple[str, ...]:
         """Texts of all queries."""
         return label_axes(*self.texts, self.problem.q_len, self.problem.kv_len)[0]
 
-    @property
+    @cached_property
     def key_tokens(self) -> tuple[str, ...]:
         """Texts of all keys."""
         return label_axes(*self.texts, self.problem.q_len, self.problem.kv_len)[1]

@@ -376,7 +376,7 @@ def test_a_file_works_out_no_table_and_says_so(chromium, tmp_path):
     context.close()
     assert "table of all heads" in said
     assert "softlookup show" in said
-    assert "table" not in offered
+    assert offered == ["heads", "steps"]  # nothing that leads here
     assert errors == []
 
 

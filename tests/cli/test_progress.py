@@ -1,5 +1,8 @@
 """How far something is that takes long: a bar on a terminal, a line now and then in a log."""
 
+import os
+import subprocess
+import sys
 import time
 
 import pytest
@@ -26,7 +29,8 @@ def clock(monkeypatch):
     """What time it is for a bar; lines of a log come quickly."""
     now = [0.0]
     monkeypatch.setattr("rich.console.monotonic", lambda: 1000.0 + now[0])
-    monkeypatch.setattr(terminal, "_EVERY", 0.005)
+    for name in ("_FIRST", "_EVERY"):
+        monkeypatch.setattr(terminal, name, 0.005)
     return now
 
 
@@ -80,6 +84,30 @@ def test_a_total_that_is_known_needs_no_telling(capsys, clock):
         clock[0] = 10
         advance(3)
         assert said(capsys, "3 of 12 layers, about 0:00:30 left")
+
+
+LOG = """
+import time
+from softlookup.cli import terminal
+terminal._FIRST = terminal._EVERY = 0.005
+with terminal.progress_bar("lines", None) as advance:
+    advance(0, 160)
+    time.sleep(0.1)
+print("done")
+"""
+
+
+def test_a_log_that_nobody_reads_takes_nothing_with_it():
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        ended = subprocess.run(
+            [sys.executable, "-c", LOG],
+            check=False, stdout=subprocess.PIPE, stderr=write, timeout=60, text=True,
+        )  # fmt: skip
+    finally:
+        os.close(write)
+    assert (ended.returncode, ended.stdout) == (0, "done\n")
 
 
 def test_what_is_done_with_quickly_says_nothing(capsys):

@@ -268,6 +268,7 @@ def test_of_many_positions_only_those_shown_are_written(monkeypatch):
         assert trace.record(0, top=2)["key_tokens"] == ["97", "98"]
         assert str(trace) == str(named)
     assert (trace.tokens, trace.key_tokens) == (named.tokens, named.key_tokens)
+    assert trace.key_tokens is trace.key_tokens  # written once, or a loop over them takes forever
 
 
 def test_tokens_may_come_from_a_generator_and_name_the_keys_too():

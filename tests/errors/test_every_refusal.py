@@ -214,6 +214,8 @@ REFUSALS = {
         ["3", "1"]),
     "key tokens as one text": (lambda: sl.Lookup(**SMALL).trace(key_tokens="abcde"), DtypeError,
         "key_tokens", ["5", "one string"]),
+    "tokens as a number": (lambda: sl.Lookup(**SMALL).trace(tokens=5), DtypeError, "tokens",
+        ["3", "got int"]),
     "head beyond the last": (lambda: sl.Lookup(Q, K, V).head(8, (0,)), OptionError, "head",
         ["0 ... 7", "8"]),
     "batch beyond the last": (lambda: sl.Lookup(Q, K, V).head(0, (2,)), OptionError, "batch",

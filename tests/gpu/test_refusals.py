@@ -171,6 +171,15 @@ def test_what_a_refusal_names_takes_the_lookup(case, gpu):
     assert count >= 10  # whoever reads memory, a GPU or chunks refuses what lies elsewhere
 
 
+@pytest.mark.parametrize("name", ["cuda-torch", "cuda-hopper"])
+def test_a_map_of_a_lookup_with_values_is_said_to_leave_them_out(name, gpu):
+    gpu(*HOPPER)
+    look = sl.Lookup(*_arrays(batch=1), backend=name).head(0, batch=0)
+    assert refused(look.problem, NO_FACTS, name) is None
+    with pytest.raises(BackendError, match=r'a map leaves out.* backend="cuda" takes'):
+        look.map()
+
+
 def _sentences(module):
     """Return the lines of every sentence by which a module refuses a problem."""
     for function in ast.parse(inspect.getsource(module)).body:

@@ -64,7 +64,11 @@ def test_second_derivatives_are_those_of_the_model(llama):
 def test_it_is_titled_by_the_model_and_its_text(llama):
     inputs = inputs_for(llama)
     words = [f"w{i}" for i in range(inputs["input_ids"].shape[1])]
-    for name, called in (("someone/a-llama", "a-llama"), ("/", type(llama).__name__)):
+    for name, called in (
+        ("someone/a-llama", "a-llama"),
+        ("folder/gone/", "gone"),
+        ("/", type(llama).__name__),
+    ):
         llama.name_or_path = name
         with sl.watch(llama, keep=True, tokens=[words] * len(inputs["input_ids"])) as seen:
             llama(**inputs)

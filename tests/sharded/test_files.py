@@ -1,5 +1,6 @@
 """Arrays in files as dask arrays, and files that are damaged."""
 
+import itertools
 import os
 import shutil
 import sys
@@ -81,6 +82,20 @@ def test_a_part_of_an_array_in_a_file(tmp_path, at):
     assert_same_bits(open_array(tmp_path / "k.npy", chunks=(1, 20, 4))[at].compute(), numbers[at])
 
 
+@pytest.mark.parametrize("kind", ["npy", "safetensors"])
+def test_a_link_to_a_file_of_any_name(tmp_path, arrays, kind):
+    path, *name = written(tmp_path, kind, arrays)["key"]
+    path.rename(tmp_path / "0f3a")  # as a cache of models keeps its files
+    path.symlink_to("0f3a")
+    lazy = open_array(path, *name)
+    assert (lazy.compute() == arrays["key"]).all()
+    (tmp_path / "new").write_bytes((tmp_path / "0f3a").read_bytes())
+    path.unlink()
+    path.symlink_to("new")
+    with pytest.raises(FileError, match=rf"{path.name}: chunk .* must be as it was when"):
+        lazy.compute()
+
+
 def test_bfloat16_of_safetensors(tmp_path):
     numbers = np.arange(24).reshape(2, 3, 4).astype(ml_dtypes.bfloat16)
     safetensors.numpy.save_file({"k": numbers}, tmp_path / "k.safetensors")
@@ -157,6 +172,43 @@ def test_a_file_that_is_written_over_while_it_is_read_is_named(tmp_path, arrays,
         key[1, :9].compute()
 
 
+@pytest.mark.parametrize("kind", ["npy", "safetensors"])
+def test_a_file_that_is_cut_off_while_it_is_read_is_named(tmp_path, arrays, monkeypatch, kind):
+    name, opened = written(tmp_path, kind, arrays)["key"], Stored.opened
+    key = open_array(*name)
+
+    def meanwhile(self):
+        whole = opened(self)
+        os.truncate(name[0], 4096)
+        return whole
+
+    monkeypatch.setattr(Stored, "opened", meanwhile)
+    with pytest.raises(
+        FileError, match=r"chunk \(1, 0, 0\).* cannot be read: it ends too soon\. W"
+    ):
+        key[1].compute()
+
+
+@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize("kind", ["npy", "safetensors"])
+def test_any_part_of_a_mapped_file_is_what_stands_there(tmp_path, monkeypatch, kind, order):
+    monkeypatch.setattr("softlookup.integrations.dask._AT_ONCE", 100)
+    array = np.asarray(np.random.default_rng(5).standard_normal((3, 40, 50)), order=order)
+    if kind == "npy":
+        np.save(tmp_path / "x.npy", array)
+        lazy = open_array(tmp_path / "x.npy", chunks=-1)
+    else:
+        safetensors.numpy.save_file(
+            {"y": np.ones(3), "x": array.copy("C")}, tmp_path / "x.safetensors"
+        )
+        lazy = open_array(tmp_path / "x.safetensors", "x", chunks=-1)
+    (held,) = (each for each in dict(lazy.dask).values() if hasattr(each, "stored"))
+    whole = slice(0, 3), slice(0, 40), slice(0, 50)
+    few = slice(1, 3, 2), slice(39, 2, -3), slice(4, 5), slice(0, 50, 9), slice(7, 7)
+    for at in (whole, *itertools.product(few, repeat=3)):
+        assert_same_bits(held.stored.read(at), array[at])
+
+
 def test_a_copy_with_its_time_is_the_same_file(tmp_path, arrays):
     (file,), _ = written(tmp_path, "npy", arrays).values()
     key, copy = open_array(file), tmp_path / "copy.npy"
@@ -231,6 +283,15 @@ def test_what_cannot_be_opened(tmp_path, arrays):
             FileError, match=rf"{name}: must be there; it is not\. Check the path\.$"
         ):
             open_array(tmp_path / name)
+    group = zarr.create_group(str(tmp_path / "group.zarr"))
+    with pytest.raises(FileError, match=r"holds a group, of no array\. Pass name=, one of them\.$"):
+        open_array(tmp_path / "group.zarr")
+    for name in ("value", "key"):
+        group.create_array(name, shape=(4,), dtype="f4")
+    with pytest.raises(FileError, match="holds a group, of key, value"):
+        open_array(tmp_path / "group.zarr")
+    with pytest.raises(FileError, match=r"must be an array that can be read; .*[^.]\.$"):
+        open_array(tmp_path / "group.zarr", "keys")
     files = written(tmp_path, "safetensors", arrays)
     with pytest.raises(FileError, match=r"holds no tensor 'keys'; it has key, value"):
         open_array(files["key"][0], "keys")

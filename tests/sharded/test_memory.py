@@ -1,5 +1,6 @@
 """What a worker holds: keys in files are read by the pieces that use them, and stay nowhere."""
 
+import pickle
 from pathlib import Path
 
 import dask
@@ -7,6 +8,9 @@ import dask.array as da
 import numpy as np
 import pytest
 from clusters import cluster
+from dask._task_spec import Task, TaskRef
+from dask.array.core import getter
+from dask.utils import M
 
 import softlookup as sl
 from softlookup.backends.graphs import FILE
@@ -101,6 +105,38 @@ def test_keys_that_were_read_once_are_not_read_again(tmp_path):
     out = sl.attend(here, here, here)
     path.unlink()
     np.testing.assert_allclose(out, sl.attend(array, array, array), rtol=2e-5, atol=2e-6)
+
+
+def test_a_piece_is_not_told_of_all_chunks_of_a_file(tmp_path):
+    _, (path,) = saved(tmp_path, (1, 2000, 8))
+    query, sizes = da.ones((1, 5, 8), dtype=np.float32), []
+    for length in (500, 5):
+        key = open_array(path, chunks=(1, length, 8))
+        tasks = dict(sl.attend(query, key, key).dask).items()
+        sizes.append(max(len(pickle.dumps(each)) for name, each in tasks if "-part-" in name[0]))
+    assert sizes[1] - sizes[0] < 50
+
+
+@pytest.mark.parametrize("fused", [True, False])
+def test_keys_in_files_that_were_optimized_before_are_read_by_pieces(tmp_path, fused):
+    (array,), (path,) = saved(tmp_path, (2, 97, 8))
+    with dask.config.set({"optimization.fuse.active": fused}):
+        (there,) = dask.optimize(open_array(path, chunks=(1, 32, 8)))
+    query = da.from_array(array[:, :53], chunks=(1, 19, 8))
+    out = sl.attend(query, there, there)
+    assert reads(out) == 0
+    expected = sl.attend(array[:, :53], array, array)
+    np.testing.assert_allclose(out, expected, rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize("view", [(getter, (slice(None),) * 3), (M.reshape, (2, 97, 8))])
+def test_a_view_of_what_has_a_word_as_its_name(view):
+    array = np.random.default_rng(3).standard_normal((2, 97, 8), dtype=np.float32)
+    key, (function, how) = ("viewed", 0, 0, 0), view
+    tasks = {"made": array, key: Task(key, function, TaskRef("made"), how)}
+    lazy = da.Array(tasks, "viewed", ((2,), (97,), (8,)), dtype=array.dtype)
+    expected = sl.attend(array, array, array)
+    np.testing.assert_allclose(sl.attend(lazy, lazy, lazy), expected, rtol=2e-5, atol=2e-6)
 
 
 def test_what_is_computed_of_a_file_is_computed_once(tmp_path):

@@ -53,6 +53,7 @@ def test_a_log_is_told_how_far_it_is(tiny_model, tmp_path, corpus, capsys, monke
         write(*args)
 
     monkeypatch.setattr(surveying, "write_partition", slow)
+    monkeypatch.setattr(terminal, "_FIRST", 0.02)
     monkeypatch.setattr(terminal, "_EVERY", 0.02)
     code, out, err = run(capsys, *survey(tiny_model, corpus, tmp_path / "out", "--lines", "2"))
     assert (code, out[:5]) == (0, "wrote")

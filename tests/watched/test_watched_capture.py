@@ -245,6 +245,16 @@ def test_a_text_is_told_as_it_was_written(kind):
     assert seen.capture().title == "a watched model: The unreal bank"
 
 
+def test_more_texts_than_were_read_are_left_out():
+    """After a cache that was filled before, nobody counts the texts that the caller gave."""
+    look = sl.Lookup(*np.ones((3, 1, 1, 4, 4)))
+    seen = Watched(read=lambda ids, _: Axis(("x",) * len(ids), range(len(ids))), tokens=[*"abcdef"])
+    seen.add("a", 0, "", Glance((0,), (0,), 0, 0, 0, look.inspect(), look=look))
+    seen.add_ids(0, "", 2, [[7, 8]])
+    assert seen.capture().title == "a watched model: a b c d"
+    assert seen.tokens() == (*"abcd",)
+
+
 def test_nothing_kept_is_said():
     seen = feed(watched(), drawn(causal=True), STEPS)
     for ask in (seen.capture, lambda: viewer.item_of(seen)):

@@ -95,6 +95,7 @@ def test_layers_of_a_part_stand_together():
         (lambda seen: seen["", None], ["layer: must be a layer's number, its path", "None"]),
         (lambda seen: seen.rank_tokens(0, True), ["head: must be a head's number; got True"]),
         (lambda seen: seen.summary().by("frist"), ["column: must be one of", "got frist"]),
+        (lambda seen: seen.summary().by("induction"), ["first", "got induction, in which nothing"]),
     ],
 )
 def test_what_is_not_there_is_refused(seen, ask, fragments):

@@ -34,7 +34,8 @@ export function header({ info, capture, view, inFile, inCell }) {
     h(
       "span",
       { class: "acts" },
-      (info.source !== "lesson" || view !== "steps") && views(view, hasTable(capture) && !inFile),
+      (info.source !== "lesson" || view !== "steps") &&
+        views(view, !inFile, hasTable(capture) && !inFile),
       act("copy", "copy", COPIED[view] ?? "copy the ledger as text"),
       !inCell && act("link", "link", "copy a link to this place"),
       act("help", "?", "all keys"),
@@ -78,8 +79,12 @@ function shelf({ shelf: items, capture, source, title }) {
   return h("nav", { class: "shelf", "aria-label": "what can be opened" }, buttons);
 }
 
-/** @param {State["view"]} view @param {boolean} table  there are several heads to compare */
-function views(view, table) {
+/**
+ * @param {State["view"]} view
+ * @param {boolean} map  somebody works out maps
+ * @param {boolean} table  and there are several heads to compare
+ */
+function views(view, map, table) {
   const one = (/** @type {State["view"]} */ name, /** @type {string} */ label) =>
     h(
       "button",
@@ -95,7 +100,7 @@ function views(view, table) {
   return h(
     "span",
     { class: "choice", role: "group", "aria-label": "view" },
-    one("map", "one head as one picture, from the whole to a single weight"),
+    map && one("map", "one head as one picture, from the whole to a single weight"),
     table && one("table", "all heads, as numbers to sort"),
     one("heads", "all heads, as pictures"),
     one("steps", "one head, step by step"),

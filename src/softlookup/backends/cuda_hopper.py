@@ -65,7 +65,7 @@ def _unfit_option(problem: Problem) -> str | None:
     if problem.dtype.itemsize != 2:
         return f"It computes with float16 and bfloat16; here is {problem.dtype}."
     if problem.value is None:
-        return "It needs values; here are none."
+        return "It needs values, which a map leaves out; here are none."
     for name in ("mask", "bias", "window", "kv_lens", "softcap", "sinks"):
         if getattr(problem, name) is not None:
             return f"It takes no {name}."

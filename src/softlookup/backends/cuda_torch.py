@@ -85,7 +85,7 @@ def _sizes(problem: Problem) -> str | None:
     """Return which size torch's kernels do not take, as a sentence, or None."""
     p = problem
     if p.value is None or 0 in (p.batch, p.heads, p.q_len, p.kv_len, p.head_dim, p.value_dim):
-        return "torch's kernels need a value, and no axis of size 0."
+        return "torch's kernels need a value, which a map leaves out, and no axis of size 0."
     for name, dim in (("head_dim", p.head_dim), ("value_dim", p.value_dim)):
         if dim % 8:
             return f"torch's kernels take a {name} that is a multiple of 8; here is {dim}."

@@ -276,6 +276,8 @@ def _through(key: Any, layers: Mapping[str, Any], read: bool) -> Any:
     from dask.array.optimization import GETTERS  # noqa: PLC0415
     from dask.utils import M  # noqa: PLC0415
 
+    if not isinstance(key, tuple):  # what others make an array of
+        return TaskRef(key)
     task = layers.get(key[0], {}).get(key)
     if isinstance(task, Alias) and task.target[0] in layers:  # a slice that takes a whole chunk
         return _through(task.target, layers, read)
@@ -283,8 +285,12 @@ def _through(key: Any, layers: Mapping[str, Any], read: bool) -> Any:
         return refer(*key)
     (before,) = task.dependencies
     if key[0].startswith(FILE):
-        held = DataNode(before, layers[before][before])
-        return task.substitute({before: held}) if read else refer(*key)
+        own = layers.get(before, layers[key[0]])  # after dask.optimize all stand in one layer
+        if not read or before not in own:
+            return refer(*key)
+        held = own[before]
+        held = held if isinstance(held, DataNode) else DataNode(before, held)
+        return task.substitute({before: held})
     if task.func is not M.reshape and task.func not in GETTERS:
         return refer(*key)
     inner = _through(before, layers, read)

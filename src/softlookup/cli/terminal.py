@@ -7,7 +7,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TextIO
@@ -48,7 +48,7 @@ SPELLINGS: Mapping[str, str] = MappingProxyType(
         "☑": "[x]",
     }
 )
-_EVERY = 60  # seconds from one line of a log to the next
+_FIRST, _EVERY = 10, 60  # seconds to the first line of a log, and from one to the next
 _HANDLER = "softlookup.spell"
 _ROOT = re.compile(r"√(\w+)")  # the sign has no brackets, its spelling needs them
 
@@ -117,9 +117,12 @@ def _logged(console: "Console", task: "Task") -> Iterator[None]:
     ended = threading.Event()
 
     def say() -> None:
-        while not ended.wait(_EVERY):
+        pause = _FIRST
+        while not ended.wait(pause):
+            pause = _EVERY
             if task.total is not None:
-                console.out(_how_far(task), highlight=False)
+                with suppress(OSError, ValueError):  # nobody reads it: rich would end stdout, too
+                    print(_how_far(task), file=console.file, flush=True)
 
     thread = threading.Thread(target=say, name="softlookup-progress", daemon=True)
     thread.start()

@@ -5,9 +5,11 @@ the file under the same path. What cannot be read, is not there, or is not as it
 opened, is named: file and chunk.
 """
 
+import io
+import mmap
 import os
 from collections.abc import Sequence
-from itertools import product
+from itertools import groupby, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +22,7 @@ from softlookup.errors import FileError, PackageError, SoftlookupError
 from softlookup.tensorfile import read_tensors
 
 LENGTH = 65_536  # of a chunk along the axis last but one: 16 x 4,096
+_AT_ONCE, _WASTE = 2**20, 4  # bytes that are read for any few of them, else so many times as many
 _OF_ZARR = ("zarr.json", ".zarray", ".zgroup")  # one of which its directories hold
 _DTYPES = {
     "F16": np.dtype(np.float16),
@@ -75,18 +78,20 @@ def open_array(
         packages.load(module, "to open an array", 'pip install "softlookup[dask]".')
         for module in ("dask.array", "dask.base")
     )
-    stored = Stored(str(Path(path).resolve()), name, sparse)
+    stored = Stored(str(Path(path).absolute()), name, sparse)  # a link says what kind of file it is
     try:
         stored = stored._replace(state=stored.state_now())
         whole = stored.opened()
     except SoftlookupError:
         raise
     except Exception as error:
-        raise FileError(str(path), f"must be an array that can be read; {error}.") from error
+        reason = str(error).rstrip(".")
+        raise FileError(str(path), f"must be an array that can be read; {reason}.") from error
     if chunks is None:
         chunks = getattr(whole, "chunks", None) or _default(whole.shape)
     cut = da.core.normalize_chunks(chunks, whole.shape, dtype=whole.dtype)
-    stored = stored._replace(chunks=cut)
+    runs = (tuple((size, len(list(some))) for size, some in groupby(sizes)) for sizes in cut)
+    stored = stored._replace(chunks=tuple(runs))
     held = _Held(stored, whole.shape, whole.dtype)
     name = FILE + base.tokenize(stored)
     return da.from_array(held, chunks=cut, name=name, asarray=False, fancy=False)
@@ -102,8 +107,9 @@ class Stored(NamedTuple):
         Of a tensor in the file.
     sparse : bool
         Whether zarr may have left out chunks.
-    chunks : tuple of tuple of int
-        How it is cut.
+    chunks : tuple of tuple of (int, int)
+        How it is cut along each axis: a size, and how many of it follow one another. Each task
+        that reads holds this, so that it is as short as it can be.
     state : tuple of int
         Size and time of change when it was opened.
     """
@@ -111,7 +117,7 @@ class Stored(NamedTuple):
     path: str
     name: str | None
     sparse: bool
-    chunks: tuple[tuple[int, ...], ...] = ()
+    chunks: tuple[tuple[tuple[int, int], ...], ...] = ()
     state: tuple[int, int] = (0, 0)
 
     def opened(self) -> Any:
@@ -160,14 +166,13 @@ class Stored(NamedTuple):
             self._check_state()
             whole = self.opened()
             self._check_there(whole, at)
-            found = np.array(whole[at])
+            found = _copy(self.path, whole, at)
             self._check_state()  # again: it may have been written over meanwhile
         except PackageError:
             raise
         except Exception as error:
             which = tuple(
-                int(np.searchsorted(np.cumsum(sizes), each.start, side="right"))
-                for sizes, each in zip(self.chunks, at, strict=True)
+                _index(runs, each.start) for runs, each in zip(self.chunks, at, strict=True)
             )
             tensor = "" if self.name is None else f" of {self.name!r}"
             unread = f"cannot be read: {error}. Write it again."
@@ -220,6 +225,46 @@ class _Held:
         return np.asarray(self.stored.read(whole)[some])
 
 
+def _copy(path: str, whole: Any, at: tuple[slice, ...]) -> Array:
+    """Return a part of an array.
+
+    What is mapped is read all the same: a file that is cut off meanwhile, or a disk that fails, is
+    an error then. It would end the process where it is looked at in the map.
+    """
+    part: Array = whole[at]
+    if not isinstance(getattr(whole, "base", None), mmap.mmap) or not (part.ndim and part.size):
+        return np.array(part)
+    begin = np.ndarray(1, np.uint8, whole.base).ctypes.data  # of the map, and where that begins
+    skipped = getattr(whole, "offset", 0) // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
+    with Path(path).open("rb") as stream:
+        return _read(stream, part, part.ctypes.data - begin + skipped)
+
+
+def _read(stream: io.BufferedReader, part: Array, start: int) -> Array:
+    """Return what stands in a file from a byte on, under the shape, dtype and strides of a part."""
+    ends = [(size - 1) * step for size, step in zip(part.shape, part.strides, strict=True)]
+    low, span = sum(end for end in ends if end < 0), sum(map(abs, ends)) + part.itemsize
+    if span <= max(_WASTE * part.nbytes, _AT_ONCE):
+        room = np.empty(span, np.uint8)
+        stream.seek(start + low)
+        if stream.readinto(room.data) != span:
+            raise EOFError("it ends too soon")
+        found = np.ndarray(part.shape, part.dtype, room, -low, part.strides)
+        return found if part.flags.forc else np.array(found)
+    found, axis = np.empty(part.shape, part.dtype), int(np.argmax(np.abs(ends)))
+    half = part.shape[axis] // 2
+    for some in (slice(half), slice(half, None)):
+        at = (*[slice(None)] * axis, some)
+        found[at] = _read(stream, part[at], start + (some.start or 0) * part.strides[axis])
+    return found
+
+
+def _index(runs: Sequence[tuple[int, int]], start: int) -> int:
+    """Return which chunk of an axis begins there, or holds what does."""
+    sizes = [size for size, count in runs for _ in range(count)]
+    return int(np.searchsorted(np.cumsum(sizes), start, side="right"))
+
+
 def _default(shape: Sequence[int]) -> tuple[int, ...]:
     if len(shape) < 2:
         return tuple(shape)
@@ -232,4 +277,8 @@ def _zarr_array(path: Path, name: str | None) -> Any:
         raise PackageError(
             "zarr", f"must be 3 or newer; it is {zarr.__version__}. pip install -U zarr."
         )
-    return zarr.open_array(str(path), mode="r", path=name or "")
+    found = zarr.open(str(path), mode="r", path=name or "")
+    if isinstance(found, zarr.Group):
+        names = ", ".join(sorted(found.array_keys())) or "no array"
+        raise FileError(str(path), f"holds a group, of {names}. Pass name=, one of them.")
+    return found

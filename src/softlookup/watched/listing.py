@@ -72,15 +72,16 @@ class Listing(Sequence[R], Generic[R]):
         Raises
         ------
         OptionError
-            Where there is no such column.
+            Where there is no such column, or nothing is known in it.
         """
         if not self._records:
             return self
-        fields = self._records[0]._fields
-        if column not in fields:
-            raise OptionError(
-                "column", f"must be one of {', '.join(fields)}; got {listed(str(column))}."
-            )
+        names = self._telling()
+        if column not in names:
+            got = listed(str(column))
+            if column in self._records[0]._fields:
+                got += ", in which nothing is known: it was not asked for, or there is none"
+            raise OptionError("column", f"must be one of {', '.join(names)}; got {got}.")
         known = [one for one in self._records if not _unknown(getattr(one, column))]
         unknown = [one for one in self._records if _unknown(getattr(one, column))]
         ordered = sorted(known, key=lambda one: getattr(one, column), reverse=not ascending)

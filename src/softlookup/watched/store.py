@@ -38,7 +38,8 @@ class Store:
         """Return what was watched, in a few words; of one run with the beginning of its text."""
         if self.title is not None:
             return self.title
-        model = self.about.get("model", "a watched model").rpartition("/")[2]  # not whose it is
+        name = self.about.get("model", "").rstrip("/")  # of a folder
+        model = name.rpartition("/")[2] or "a watched model"  # not whose it is
         text = "" if run is None else self.texts.beginning(run)
         return f"{model}: {text}" if text else model
 

@@ -158,7 +158,7 @@ class Texts:
         known = row != _UNKNOWN
         axis = self._read(np.where(known, row, 0).tolist(), None)
         texts = [text if there else "" for text, there in zip(axis.tokens, known, strict=True)]
-        return Axis((*given, *texts[len(given) :]), axis.words)
+        return Axis((*given[: len(texts)], *texts[len(given) :]), axis.words)
 
 
 def _count(ids: IntArray | None) -> int:

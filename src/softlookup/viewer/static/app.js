@@ -7277,7 +7277,7 @@ function header({ info, capture, view, inFile, inCell }) {
     h(
       "span",
       { class: "acts" },
-      (info.source !== "lesson" || view !== "steps") && views(view, hasTable(capture) && !inFile),
+      (info.source !== "lesson" || view !== "steps") && views(view, !inFile, hasTable(capture) && !inFile),
       act("copy", "copy", COPIED[view] ?? "copy the ledger as text"),
       !inCell && act("link", "link", "copy a link to this place"),
       act("help", "?", "all keys")
@@ -7313,7 +7313,7 @@ function shelf({ shelf: items, capture, source, title }) {
   );
   return h("nav", { class: "shelf", "aria-label": "what can be opened" }, buttons);
 }
-function views(view, table7) {
+function views(view, map, table7) {
   const one = (name, label) => h(
     "button",
     {
@@ -7328,7 +7328,7 @@ function views(view, table7) {
   return h(
     "span",
     { class: "choice", role: "group", "aria-label": "view" },
-    one("map", "one head as one picture, from the whole to a single weight"),
+    map && one("map", "one head as one picture, from the whole to a single weight"),
     table7 && one("table", "all heads, as numbers to sort"),
     one("heads", "all heads, as pictures"),
     one("steps", "one head, step by step")
