@@ -54,7 +54,7 @@ def walk(clock, advance, steps):
 @pytest.mark.parametrize("steps", STEPS)
 def test_a_log_is_told_now_and_then(capsys, monkeypatch, clock, steps, kind):
     if kind:  # a terminal, as of an editor, where nothing can be written over
-        monkeypatch.setenv("TTY_COMPATIBLE", "1")
+        monkeypatch.setenv("FORCE_COLOR", "1")
         monkeypatch.setenv("TERM", kind)
     walked, line = STEPS[steps]
     with progress_bar("lines", None) as advance:
@@ -66,7 +66,7 @@ def test_a_log_is_told_now_and_then(capsys, monkeypatch, clock, steps, kind):
 
 @pytest.mark.parametrize("steps", STEPS)
 def test_a_bar_tells_the_same(capsys, monkeypatch, clock, steps):
-    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
     walked, line = STEPS[steps]
     left = line.partition("about ")[2].removesuffix(" left").replace("1 day, 0", "24")

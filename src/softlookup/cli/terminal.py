@@ -7,7 +7,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TextIO
@@ -97,18 +97,16 @@ def progress_bar(what: str, total: int | None) -> Iterator[Callable[..., None]]:
 
     console = Console(file=sys.stderr, stderr=True)
     watched = console.is_terminal and not console.is_dumb_terminal
-    with Progress(
-        console=console, transient=True, disable=not watched, speed_estimate_period=math.inf
-    ) as bar:
-        task = bar.add_task(what, total=None, completed=-1)  # rich measures from a step on: to 0
+    bar = Progress(console=console, transient=True, speed_estimate_period=math.inf)
+    task = bar.add_task(what, total=None, completed=-1)  # rich measures from a step on: to 0
 
-        def advance(done: int, of: int | None = total) -> None:
-            bar.update(task, completed=done, total=of)
+    def advance(done: int, of: int | None = total) -> None:
+        bar.update(task, completed=done, total=of)
 
-        if total is not None:
-            advance(0)
-        with nullcontext() if watched else _logged(console, bar.tasks[0]):
-            yield advance
+    if total is not None:
+        advance(0)
+    with bar if watched else _logged(console, bar.tasks[0]):
+        yield advance
 
 
 @contextmanager
