@@ -14,29 +14,24 @@ from typing import Any
 import dask.array as da
 import measure
 import numpy as np
-from distributed import Client, LocalCluster, wait
+from dask_speed import DIM, MIB, cluster, write_noise
+from distributed import wait
 
 import softlookup as sl
 from softlookup.integrations.dask import open_array
 
 QUESTION = __doc__.splitlines()[0]
-KEYS, FEW_KEYS, DIM = 262_144, 131_072, 64
+KEYS, FEW_KEYS = 262_144, 131_072
 CHUNK, FEW_CHUNK = 65_536, 32_768
 ROWS, ROW_CHUNKS = 512, 8
 PLACES = ("in files", "on the workers")
-MIB = 2**20
 
 
-def written(folder: Path, keys: int, chunk: int) -> list[Path]:
-    """Write so many keys and values, chunk by chunk; return where."""
+def written(folder: Path, keys: int) -> list[Path]:
+    """Write so many keys and values; return where."""
     paths = [folder / f"{name}-{keys}.npy" for name in ("key", "value")]
     for seed, path in enumerate(paths):
-        file = np.lib.format.open_memmap(path, "w+", np.float32, (1, keys, DIM))
-        rng = np.random.default_rng(seed)
-        for start in range(0, keys, chunk):
-            part = file[:, start : start + chunk]
-            part[:] = rng.standard_normal(part.shape, dtype=np.float32)
-        file.flush()
+        write_noise(path, keys, seed)
     return paths
 
 
@@ -50,18 +45,11 @@ def memory(field: str) -> float:
 
 def grown(paths: list[Path], chunk: int, place: str) -> list[float]:
     """Return by how many MiB each worker grew at its highest moment."""
-    cluster = LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        processes=True,
-        dashboard_address="127.0.0.1:0",  # of None Dask makes its own port, which may be taken
-        scheduler_kwargs={"dashboard": False},
-    )
-    with cluster, Client(cluster) as client:
-        shape = (1, ROWS * ROW_CHUNKS, DIM)
+    with cluster(2) as client:
+        shape = (ROWS * ROW_CHUNKS, DIM)
         query = np.random.default_rng(7).standard_normal(shape, dtype=np.float32)
-        arrays = [da.from_array(query, chunks=(1, ROWS, DIM))]
-        arrays += [open_array(path, chunks=(1, chunk, DIM)) for path in paths]
+        arrays = [da.from_array(query, chunks=(ROWS, DIM))]
+        arrays += [open_array(path, chunks=(chunk, DIM)) for path in paths]
         client.run(looked_up_once)
         before = client.run(memory, "VmRSS")
         if place == PLACES[1]:
@@ -87,7 +75,7 @@ def main() -> None:
     rows, highest = [], {}
     with tempfile.TemporaryDirectory() as folder:
         for keys in (few, 4 * few):
-            paths = written(Path(folder), keys, chunk)
+            paths = written(Path(folder), keys)
             for place in PLACES:
                 found = grown(paths, chunk, place)
                 highest[place, keys] = max(found)

@@ -14,7 +14,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -50,17 +51,34 @@ def noise(heads: int, length: int, chunk: int, seed: int) -> Any:
     return da.map_blocks(drawn, seed, chunks=cut, dtype=np.float32, meta=np.zeros((0, 0, 0), "f4"))
 
 
-def computed_on(workers: int, heads: int, length: int, rounds: int) -> float:
-    """Return the median seconds of a lookup on so many workers of one thread each."""
-    rows, keys = CUTS[heads]
-    cluster = LocalCluster(
+@contextmanager
+def cluster(workers: int) -> Iterator[Client]:
+    """Run so many worker processes of one thread each."""
+    local = LocalCluster(
         n_workers=workers,
         threads_per_worker=1,
         processes=True,
         dashboard_address="127.0.0.1:0",  # of None Dask makes its own port, which may be taken
         scheduler_kwargs={"dashboard": False},
     )
-    with cluster, Client(cluster) as client:
+    with local, Client(local) as client:
+        yield client
+
+
+def write_noise(path: Path, keys: int, seed: int) -> None:
+    """Write (keys, DIM) of noise, a part at a time."""
+    file = np.lib.format.open_memmap(path, "w+", np.float32, (keys, DIM))
+    rng = np.random.default_rng(seed)
+    for start in range(0, keys, FILE_CHUNK):
+        part = file[start : start + FILE_CHUNK]
+        part[:] = rng.standard_normal(part.shape, dtype=np.float32)
+    file.flush()
+
+
+def computed_on(workers: int, heads: int, length: int, rounds: int) -> float:
+    """Return the median seconds of a lookup on so many workers."""
+    rows, keys = CUTS[heads]
+    with cluster(workers) as client:
         cuts = enumerate((rows, keys, keys))
         arrays = client.persist([noise(heads, length, chunk, seed) for seed, chunk in cuts])
         wait(arrays)
@@ -101,13 +119,7 @@ def out_of_core(keys: int) -> dict[str, float]:
     """Run the lookup over files in a process of its own; return its seconds and its memory."""
     with tempfile.TemporaryDirectory() as folder:
         for seed, name in enumerate(("key", "value")):
-            path = Path(folder) / f"{name}.npy"
-            file = np.lib.format.open_memmap(path, "w+", np.float32, (keys, DIM))
-            rng = np.random.default_rng(seed)
-            for start in range(0, keys, FILE_CHUNK):
-                part = file[start : start + FILE_CHUNK]
-                part[:] = rng.standard_normal(part.shape, dtype=np.float32)
-            file.flush()
+            write_noise(Path(folder) / f"{name}.npy", keys, seed)
         told = subprocess.run(
             [sys.executable, __file__, "--files", folder],
             check=True, capture_output=True, text=True,

@@ -32,8 +32,10 @@ class Trace:
         Which queries.
     position : ndarray of int64, shape (batch axes..., rows), or None
         ``row + q_offset``; None where the lookup has no positions.
+    texts : tuple of two tuples of str
+        Texts of all queries and of all keys, as they were given; None where none were.
     tokens, key_tokens : tuple of str
-        Texts of all queries and of all keys; positions where none were given.
+        The same, with positions where none were given.
     query : ndarray of shape (..., rows, head_dim)
     key, value : ndarray of shape (..., kv_heads, kv_len, dim)
         value is None where the lookup has none.

@@ -11,6 +11,7 @@ from softlookup.errors import ShapeError
 from softlookup.inspection import Inspection, Top
 from softlookup.lookup import Lookup
 from softlookup.watched.repeats import Part
+from softlookup.watched.rules import rule_of
 from softlookup.watched.shares import Shares
 
 PER_ROW = ("lse", "entropy", "sink", "max_score", "top_keys", "top_weights", "groups", "distance")
@@ -167,30 +168,18 @@ def piece_of(glance: Glance) -> Piece:
         keys = facts["top_keys"]
         facts["top_keys"] = np.where(keys < 0, _NO_KEY, keys + glance.key_start)
     queries, count = np.arange(glance.start, glance.start + rows), count_keys(glance)
+    rule = rule_of(glance.window, bool(glance.causal))
     return Piece(
         queries,
         glance.key_start,
         count,
-        _spans(glance, queries, glance.key_start + count),
+        np.stack(rule.spans(queries, glance.key_start, glance.key_start + count)),
         facts,
         received,
         None if glance.padding is None else np.array(glance.padding, bool),
         _spread(glance.row_padding, False, (batch, rows)),
         _spread(glance.from_rows, True, (batch, rows)),
     )
-
-
-def _spans(glance: Glance, queries: IntArray, stop: int) -> IntArray:
-    """Return what rules leave of the keys before `stop`, as `Piece` says it."""
-    left, right = glance.window or (None, None)
-    if glance.causal:
-        right = 0
-    first, last = np.full((2, len(queries)), [[glance.key_start], [stop]])
-    if left is not None:
-        first = np.maximum(first, queries - left)
-    if right is not None:
-        last = np.minimum(last, queries + right + 1)
-    return np.stack([first, last])
 
 
 def check_shape(glance: Glance) -> None:

@@ -12,6 +12,7 @@ from softlookup.inspection import Inspection, Top
 from softlookup.options import check_flag, names_checked
 from softlookup.problem import Problem
 from softlookup.watched.glance import Glance
+from softlookup.watched.rules import Rule, rule_of
 from softlookup.watched.shares import shares_of
 from softlookup.watched.texts import OF_THE_INPUT
 from softlookup.watched.watched import Watched
@@ -120,7 +121,7 @@ def _glance(
         look=layer.look,
         padding=padding,
         row_padding=row_padding,
-        causal=start is not None and reach[1] == 0,
+        causal=start is not None and reach.right == 0,
         window=None if start is None else reach,
         from_rows=counted,
         keys=problem.kv_len,
@@ -150,18 +151,19 @@ def _over_batch(found: Inspection, problem: Problem) -> Inspection:
     return replace(found, out=None, received_per_kv_head=None, max_score_per_head=None, **given)
 
 
-def _reach(problem: Problem) -> tuple[int | None, int | None]:
-    """Return how far any row sees to each side, by its rules or by its mask; None is open."""
-    left, right = problem.window or (None, None)
-    right = 0 if problem.causal else right
+def _reach(problem: Problem) -> Rule:
+    """Return how far any row sees to each side, by its rules or by its mask."""
+    rule = rule_of(problem.window, problem.causal)
     mask, length = problem.mask, problem.q_len
     if mask is None or {*mask.array.shape[-2:], problem.kv_len} != {length} or not length:
-        return left, right
+        return rule
     shown: BoolArray = np.logical_or.reduce(mask.array, axis=(0, 1))
     rows = np.flatnonzero(shown.any(axis=1))
     first, last = shown.argmax(axis=1)[rows], length - 1 - shown[:, ::-1].argmax(axis=1)[rows]
     back, ahead = (int(side.max(initial=0)) for side in (rows - first, last - rows))
-    return back if left is None else min(left, back), ahead if right is None else min(right, ahead)
+    left, right = rule
+    return Rule(back if left is None else min(left, back),
+                ahead if right is None else min(right, ahead))  # fmt: skip
 
 
 def _padding(axes: list[Axis], length: int) -> BoolArray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from softlookup.arrays import Array, BoolArray, IntArray
 from softlookup.errors import OptionError
-from softlookup.options import Overlay
+from softlookup.options import Overlay, Window
 from softlookup.problem import Problem
 from softlookup.visibility import row_limits
 
@@ -39,9 +39,8 @@ class Rule(NamedTuple):
     left: int | None
     right: int | None
 
-    def spans(self, positions: IntArray, keys: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the first key of each row, and the one after its last, among `keys`."""
-        first, stop = int(keys[0]), int(keys[-1]) + 1
+    def spans(self, positions: IntArray, first: int, stop: int) -> tuple[IntArray, IntArray]:
+        """Return the first key of each row, and the one after its last, from `first` to `stop`."""
         low = np.full(len(positions), first) if self.left is None else positions - self.left
         high = np.full(len(positions), stop) if self.right is None else positions + self.right + 1
         return np.clip(low, first, stop), np.clip(high, first, stop)
@@ -84,18 +83,21 @@ def _common_rule(steps: list[Step], keys: IntArray) -> Rule | None:
     positions = np.concatenate([step.positions for step in steps])
     low, high = (np.concatenate([one[i] for one in actual if one is not None]) for i in (0, 1))
     widest = int((positions - low).max(initial=0))
-    rules = [*(_rule(step.problem) for step in steps), Rule(None, 0), Rule(widest, 0)]
+    rules = [rule_of(step.problem.window, step.problem.causal) for step in steps]
+    rules += [Rule(None, 0), Rule(widest, 0)]
+    first, stop = int(keys[0]), int(keys[-1]) + 1
     for rule in dict.fromkeys(rules):
-        lowest, highest = rule.spans(positions, keys)
+        lowest, highest = rule.spans(positions, first, stop)
         nothing = (low >= high) & (lowest >= highest)
         if (((lowest == low) & (highest == high)) | nothing).all():
             return rule
     return None
 
 
-def _rule(problem: Problem) -> Rule:
-    left, right = problem.window or (None, None)
-    return Rule(left, 0 if problem.causal else right)
+def rule_of(window: Window | None, causal: bool) -> Rule:
+    """Return what these options amount to: together with a window the nearer end counts."""
+    left, right = window or (None, None)
+    return Rule(left, 0 if causal else right)
 
 
 def _spans(step: Step) -> tuple[IntArray, IntArray] | None:
