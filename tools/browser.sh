@@ -1,7 +1,8 @@
 #!/bin/sh
-# Installs Debian's Chromium, which the browser tests and the README's picture drive.
+# Installs Debian's Chromium: its headless shell is what the browser tests drive, the browser itself
+# what the README's pictures and the benchmarks do.
 set -eu
-if command -v chromium >/dev/null 2>&1; then
+if command -v chromium >/dev/null 2>&1 && command -v chromium-headless-shell >/dev/null 2>&1; then
     echo "Chromium is there: $(chromium --version 2>/dev/null)"
     exit 0
 fi
@@ -17,8 +18,10 @@ if [ "$(id -u)" -ne 0 ]; then
     fi
     as_root=sudo
 fi
-echo "Installing the Debian packages chromium and fonts-dejavu-core (apt-get, as root)."
+packages="chromium chromium-headless-shell fonts-dejavu-core"
+echo "Installing the Debian packages $packages (apt-get, as root)."
 $as_root apt-get update -qq
+# shellcheck disable=SC2086 # several packages, each a word
 DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends \
-    chromium fonts-dejavu-core >/dev/null
+    $packages >/dev/null
 chromium --version
