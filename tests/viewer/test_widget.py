@@ -318,6 +318,10 @@ def _shell(**has):
     return SimpleNamespace(get_ipython=lambda: SimpleNamespace(**has))
 
 
+def _marimo(mode):
+    return SimpleNamespace(app_meta=lambda: SimpleNamespace(mode=mode))
+
+
 @pytest.mark.parametrize(("modules", "where"), [
     ({}, None),
     ({"IPython": SimpleNamespace(get_ipython=lambda: None)}, None),
@@ -325,8 +329,11 @@ def _shell(**has):
     ({"IPython": _shell(kernel=None)}, None),
     ({"IPython": _shell(kernel=object())}, "jupyter"),
     ({"IPython": _shell(kernel=object()), "google.colab": object()}, "colab"),
-    ({"marimo": SimpleNamespace(running_in_notebook=lambda: True)}, "marimo"),
-    ({"marimo": SimpleNamespace(running_in_notebook=lambda: False)}, None),
+    ({"marimo": _marimo("edit")}, "marimo"),
+    ({"marimo": _marimo("run")}, "marimo"),
+    ({"marimo": _marimo("script")}, "marimo"),  # no frontend, but cells
+    ({"marimo": _marimo(None)}, None),  # imported by a program
+    ({"marimo": _marimo("test")}, None),  # or by tests
     ({"marimo": SimpleNamespace()}, None),  # half imported
 ])  # fmt: skip
 def test_a_kernel_knows_its_notebook(monkeypatch, modules, where):
@@ -335,6 +342,42 @@ def test_a_kernel_knows_its_notebook(monkeypatch, modules, where):
     for name, module in modules.items():
         monkeypatch.setitem(sys.modules, name, module)
     assert kernel.notebook() == where
+
+
+SCRIPT = """\
+import marimo
+
+app = marimo.App()
+
+
+@app.cell
+def _():
+    import marimo as mo, softlookup as sl
+    shown = mo.ui.anywidget(sl.show("causal"))
+    shown
+    return (shown,)
+
+
+@app.cell
+def _(shown):
+    print("shown:", repr(shown.title), repr(shown.place))
+    return
+
+
+if __name__ == "__main__":
+    app.run()
+    print("and on")
+"""
+
+
+def test_a_marimo_notebook_runs_as_a_script(tmp_path):
+    pytest.importorskip("marimo", reason="marimo is missing: make notebooks installs it")
+    file = tmp_path / "notebook.py"
+    file.write_text(SCRIPT, encoding="utf-8")
+    command = [sys.executable, str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "shown: 'A text that repeats itself' ''\nand on\n", "nothing is served"
 
 
 def test_neither_the_package_nor_a_local_page_loads_a_notebook():

@@ -51,7 +51,8 @@ def show(
     ``show(...).wait()``, and is told so.
 
     In a notebook the same page stands in the cell instead, as long as neither `port` nor
-    `open_browser` is named; the kernel answers it, nothing is served.
+    `open_browser` is named; the kernel answers it, nothing is served. So it is where a marimo
+    notebook is run as a script, though nobody looks.
 
     Parameters
     ----------
