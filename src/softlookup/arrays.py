@@ -255,11 +255,13 @@ def as_floats(given: Any, argument: str) -> Array:
         return array.astype(np.float64)
     if array.dtype in FLOAT_DTYPES:
         return array
+    advice = "Cast it with .astype(...)."
+    if array.dtype == np.dtype("V2"):  # what NumPy reads of a file into which it wrote bfloat16
+        advice = f"Pass {argument}.view(ml_dtypes.bfloat16) where it is that."
     raise DtypeError(
-        argument,
-        f"must hold float16, bfloat16, float32, float64 or integers; got {array.dtype}. "
-        "Cast it with .astype(...).",
-    )
+        argument, f"must hold float16, bfloat16, float32, float64 or integers; got {array.dtype}. "
+        f"{advice}"
+    )  # fmt: skip
 
 
 def as_integers(given: Any, argument: str, shape: tuple[int, ...], meaning: str) -> IntArray:

@@ -22,15 +22,44 @@ DAMAGED = (ValueError, TypeError, LookupError, OverflowError)
 
 
 class TensorFile(NamedTuple):
-    """What stands in a file: texts by name, and arrays by name, which are views of the file."""
+    """What stands in a file: texts by name, and what is said of each tensor.
+
+    Attributes
+    ----------
+    metadata : dict of str to str
+    said : dict
+        Of each tensor its dtype, shape and place, by name.
+    mapped : mmap
+    start : int
+        Where the tensors begin.
+    """
 
     metadata: dict[str, Any]
-    tensors: dict[str, Array]
+    said: dict[str, Any]
+    mapped: mmap.mmap
+    start: int
+
+    def arrays(self, dtypes: Mapping[str, np.dtype[Any]]) -> dict[str, Array]:
+        """Return the tensors by name, as views of the file.
+
+        Parameters
+        ----------
+        dtypes : mapping
+            What each name of a dtype means; others are refused.
+
+        Raises
+        ------
+        ValueError
+            Where one has another dtype, or is not to be believed.
+        """
+        return {
+            name: _view(self.mapped, self.start, name, about, dtypes)
+            for name, about in self.said.items()
+        }
 
 
 def read_tensors(
     file: Path,
-    dtypes: Mapping[str, np.dtype[Any]],
     *,
     as_object: Callable[[list[tuple[str, Any]]], dict[str, Any]] = dict,
     private: bool = False,
@@ -40,8 +69,6 @@ def read_tensors(
     Parameters
     ----------
     file : Path
-    dtypes : mapping
-        What each name of a dtype means; others are refused.
     as_object : callable
         Makes an object of its names and what stands under them.
     private : bool
@@ -60,11 +87,7 @@ def read_tensors(
         mapped = mmap.mmap(stream.fileno(), 0, access=access)
     length = int.from_bytes(mapped[:8], "little")
     header = json.loads(mapped[8 : 8 + length], object_pairs_hook=as_object)
-    metadata = header.pop("__metadata__", None) or {}
-    tensors = {
-        name: _view(mapped, 8 + length, name, about, dtypes) for name, about in header.items()
-    }
-    return TensorFile(metadata, tensors)
+    return TensorFile(header.pop("__metadata__", None) or {}, header, mapped, 8 + length)
 
 
 def write_tensors(file: Path, tensors: Mapping[str, Array], metadata: dict[str, str]) -> None:

@@ -110,7 +110,10 @@ def test_batches_and_heads_are_kept(tmp_path):
         ({"query": QUERY.astype(complex)}, ["query", "complex128"]),
         ({"query": QUERY.astype(np.float64)}, ["key", "float64", "float32"]),
         ({"query": np.array("a")}, ["query", "<U1"]),
-        ({"query": QUERY.astype(ml_dtypes.bfloat16)}, ["query", "V2"]),
+        ({"query": QUERY.astype(ml_dtypes.bfloat16)}, ["key", "bfloat16", "float32"]),
+        ({"query": np.zeros((5, 2), "V4")}, ["query", "V4"]),
+        ({"mask": np.zeros((5, 7), "V2")}, ["mask", "bool", "bfloat16"]),
+        ({"q": QUERY}, ["'query' and 'q'", "Keep one"]),
         ({"mask": np.ones((5, 7), np.int8)}, ["mask", "bool", "int8"]),
         ({"key": KEY[:, :1]}, ["head_dim", "2", "1"]),
     ],
@@ -210,10 +213,10 @@ def test_a_repeated_member_is_named(tmp_path):
 
 def test_a_name_without_a_meaning_is_named_with_all_that_have_one(tmp_path):
     file = tmp_path / "run.npz"
-    np.savez(file, q=QUERY)
+    np.savez(file, x=QUERY)
     with pytest.raises(FileError) as caught:
         load(file)
-    assert str(caught.value).startswith(f"{file}: holds 'q', which has no meaning here. The names ")
+    assert str(caught.value).startswith(f"{file}: holds 'x', which has no meaning here. The names ")
     assert str(caught.value).endswith("bias, kv_lens.")
 
 

@@ -5,7 +5,8 @@
     ``softlookup capture`` write them. One metadata entry, ``softlookup``, is a JSON manifest with
     a format version; arrays are mapped, not read.
 
-Two more forms hold exactly one lookup, under the names of :class:`softlookup.Lookup`:
+Three more forms hold exactly one lookup, under the names of :class:`softlookup.Lookup`, or ``q``,
+``k`` and ``v`` for its arrays:
 
 ``.json``
     One object. ``query``, ``key`` and ``value`` are nested lists of numbers and become float64;
@@ -14,8 +15,11 @@ Two more forms hold exactly one lookup, under the names of :class:`softlookup.Lo
 ``.npz``
     What ``numpy.savez(path, query=..., key=..., value=...)`` writes. Arrays keep their dtype;
     tokens are an array of text; an open side of ``window`` is ``nan``.
+``.safetensors`` without a manifest
+    Arrays as in ``.npz``; tokens and title stand in the metadata, as JSON; options there, or as
+    arrays.
 
-Optional in both: ``value``, ``tokens``, ``key_tokens``, ``title`` and the options ``scale``,
+Optional in all: ``value``, ``tokens``, ``key_tokens``, ``title`` and the options ``scale``,
 ``causal``, ``q_offset``, ``window``, ``softcap``, ``sinks``, ``mask``, ``bias``, ``kv_lens``.
 Nothing is ever unpickled.
 """

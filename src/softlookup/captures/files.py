@@ -9,15 +9,13 @@ from types import MappingProxyType
 from typing import Any
 
 from softlookup.captures import jsonform, npzform, tensorform
-from softlookup.captures.capture import Capture, label
-from softlookup.captures.fields import OPTIONS, fault
-from softlookup.errors import SoftlookupError
-from softlookup.lookup import Lookup
+from softlookup.captures.capture import Capture
+from softlookup.captures.fields import fault, one_lookup
 from softlookup.tokens import readable
 
 
 def load(path: str | os.PathLike[str]) -> Capture:
-    """Read a capture: the layers of a ``.safetensors`` file, the one lookup of another.
+    """Read a capture: all layers of one that was saved, or the one lookup of another file.
 
     Parameters
     ----------
@@ -46,29 +44,7 @@ def load(path: str | os.PathLike[str]) -> Capture:
 
 def _one_lookup(read: Callable[[Path], dict[str, Any]]) -> Callable[[Path], Capture]:
     """Turn a reader of fields, named as in `Lookup`, into a reader of a capture."""
-
-    def capture(file: Path) -> Capture:
-        fields = read(file)
-        for name in ("query", "key"):
-            if fields.get(name) is None:
-                raise fault(file, f"must hold {name!r}; it is not there. Add it.")
-        try:
-            look = Lookup(
-                fields["query"],
-                fields["key"],
-                fields.get("value"),
-                **{name: fields[name] for name in OPTIONS if fields.get(name) is not None},
-            )
-            return label(
-                look,
-                tokens=fields.get("tokens"),
-                key_tokens=fields.get("key_tokens"),
-                title=fields.get("title") or file.stem,
-            )
-        except SoftlookupError as error:
-            raise fault(file, str(error)) from error
-
-    return capture
+    return lambda file: one_lookup(file, read(file))
 
 
 FORMS: Mapping[str, Callable[[Path], Capture]] = MappingProxyType(
@@ -104,8 +80,11 @@ def _form(file: Path) -> Callable[[Path], Capture]:
         hint = "Check the path." if near is None else f"Did you mean {readable(near)!r}?"
         raise fault(file, f"must be a file; there is none. {hint}")
     if not regular:
-        kind = "a folder" if folder else "no regular file"
-        raise fault(file, f"must be a file; it is {kind}. Name a {NAMES} file.")
+        kind, advice = "a folder" if folder else "no regular file", f"Name a {NAMES} file."
+        if (file / "config.json").is_file():
+            kind = "a model's folder"
+            advice = f"Let the model read a text: softlookup show --model {file} --text TEXT."
+        raise fault(file, f"must be a file; it is {kind}. {advice}")
     form = FORMS.get(file.suffix.lower())
     if form is None:
         raise fault(

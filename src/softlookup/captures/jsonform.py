@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from softlookup.arrays import Array
-from softlookup.captures.fields import check_names, fault
+from softlookup.captures.fields import fault, meant_by
 from softlookup.errors import FileError
 
 LARGEST = 64 * 2**20  # bytes of text; beyond it .npz is the better form
@@ -39,14 +39,35 @@ def read(file: Path) -> dict[str, Any]:
         raise fault(
             file, f"must be a JSON object with 'query', 'key' and 'value'; it is {_kind(data)}."
         )
-    check_names(file, data)
     fields = {}
-    for name, given in data.items():
+    for name, meaning in meant_by(file, data).items():
+        given = data[name]
         if given is not None:
             try:
-                fields[name] = READERS[name](given, name)
+                fields[meaning] = READERS[meaning](given, name)
             except ValueError as error:
                 raise fault(file, str(error)) from error
+    return fields
+
+
+def read_texts(file: Path, texts: Mapping[str, str]) -> dict[str, Any]:
+    """Return fields that stand in other files as a JSON text each, the title as it is.
+
+    Raises
+    ------
+    FileError
+        Where one is not JSON, or not what its name asks for.
+    """
+    fields = {}
+    for name, text in texts.items():
+        try:
+            given = text if name == "title" else json.loads(text)
+            fields[name] = READERS[name](given, name)
+        except (ValueError, RecursionError) as error:
+            raise fault(
+                file, f"its metadata holds {name}: {text[:40]!r}, which must be JSON as in a .json "
+                'file, e.g. true, 0.125 or ["a", "b"]. Write it with json.dumps.'
+            ) from error  # fmt: skip
     return fields
 
 

@@ -7,20 +7,20 @@ sum with a limit, before memory is taken: a lying header or a zip bomb is a sent
 import math
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import IO, Any
 
 import numpy as np
 from numpy.lib import format as npy
 
 from softlookup.arrays import Array
-from softlookup.captures.fields import check_names, fault
+from softlookup.captures.arrayfields import eight_bits, read_fields
+from softlookup.captures.fields import fault, meant_by
 from softlookup.errors import FileError
 
 LARGEST = 2 * 2**30  # bytes of all arrays, unpacked
 LONGEST_REASON = 160  # characters; zipfile quotes what it found, which may be anything
+_E5M2 = "'<f1'"  # what NumPy writes of it, and cannot read
 DAMAGED = (zipfile.BadZipFile, zlib.error, ValueError, EOFError, NotImplementedError, RuntimeError)
 
 
@@ -43,7 +43,7 @@ def read(file: Path) -> dict[str, Any]:
     except DAMAGED as error:
         reason = str(error)[:LONGEST_REASON].rstrip(".") or "it ends too early"
         raise fault(file, f"must be a whole .npz file; {reason}. Save it again.") from error
-    return {name: _field(file, name, array) for name, array in arrays.items()}
+    return read_fields(file, arrays)
 
 
 def _members(file: Path, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
@@ -54,7 +54,7 @@ def _members(file: Path, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]
         if name in members:
             raise fault(file, f"holds {name[:40]!r} twice. Keep one of them.")
         members[name] = info
-    check_names(file, members)
+    meant_by(file, members)
     total = sum(info.file_size for info in members.values())
     if total > LARGEST:
         raise fault(
@@ -67,7 +67,12 @@ def _members(file: Path, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]
 def _array(file: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Array:
     name = info.filename.removesuffix(".npy")
     with archive.open(info) as stream:
-        shape, dtype = _header(stream)
+        try:
+            shape, dtype = _header(stream)
+        except ValueError as error:
+            if _E5M2 in str(error):
+                raise eight_bits(file, name, "float8_e5m2") from error
+            raise
         at = stream.tell()
     if dtype.hasobject:
         raise fault(
@@ -96,79 +101,3 @@ def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
     if any(size < 0 for size in shape):
         raise ValueError(f"shape {shape} is negative")
     return shape, dtype
-
-
-def _field(file: Path, name: str, array: Array) -> Any:
-    """Turn an array into what its field holds: an array, texts, or a plain value."""
-    reader = READERS.get(name, _plain)
-    found = reader(array)
-    if found is None:
-        raise fault(
-            file, f"{name} must be {MEANT.get(name, 'an array of numbers')}; "
-            f"it has dtype {array.dtype} and shape {array.shape}. Save it as that."
-        )  # fmt: skip
-    return found
-
-
-def _plain(array: Array) -> Array | None:
-    return None if array.dtype.kind in "USOVMm" else array
-
-
-def _number(array: Array) -> float | None:
-    return float(array) if array.ndim == 0 and array.dtype.kind in "fiu" else None
-
-
-def _truth(array: Array) -> bool | None:
-    return bool(array) if array.ndim == 0 and array.dtype.kind == "b" else None
-
-
-def _position(array: Array) -> Any:
-    if array.dtype.kind not in "iu":
-        return None
-    return int(array) if array.ndim == 0 else array
-
-
-def _text(array: Array) -> str | None:
-    return str(array) if array.ndim == 0 and array.dtype.kind == "U" else None
-
-
-def _texts(array: Array) -> list[str] | None:
-    return array.tolist() if array.ndim == 1 and array.dtype.kind == "U" else None
-
-
-def _window(array: Array) -> tuple[int | None, int | None] | None:
-    if array.shape != (2,) or array.dtype.kind not in "fiu":
-        return None
-    sides = [float(side) for side in array]
-    if any(not math.isnan(side) and not side.is_integer() for side in sides):
-        return None
-    left, right = (None if math.isnan(side) else int(side) for side in sides)
-    return left, right
-
-
-READERS: Mapping[str, Callable[[Array], Any]] = MappingProxyType(
-    {
-        "title": _text,
-        "tokens": _texts,
-        "key_tokens": _texts,
-        "scale": _number,
-        "softcap": _number,
-        "causal": _truth,
-        "q_offset": _position,
-        "kv_lens": _position,
-        "window": _window,
-    }
-)
-MEANT: Mapping[str, str] = MappingProxyType(
-    {
-        "title": "one text",
-        "tokens": "a 1-D array of texts",
-        "key_tokens": "a 1-D array of texts",
-        "scale": "one number",
-        "softcap": "one number",
-        "causal": "one bool",
-        "q_offset": "whole numbers",
-        "kv_lens": "whole numbers",
-        "window": "two whole numbers, nan for an open side",
-    }
-)

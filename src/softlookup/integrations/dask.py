@@ -128,7 +128,7 @@ class Stored(NamedTuple):
                 raise FileError(str(file), f"holds one array, not {self.name!r}. Leave name out.")
             return np.load(file, mmap_mode="r", allow_pickle=False)
         if file.suffix == ".safetensors":
-            tensors = read_tensors(file, _DTYPES).tensors
+            tensors = read_tensors(file).arrays(_DTYPES)
             if self.name not in tensors:
                 which = "several tensors" if self.name is None else f"no tensor {self.name!r}"
                 names = ", ".join(sorted(tensors)[:8])

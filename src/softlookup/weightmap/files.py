@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softlookup.arrays import BFLOAT16, Array
+from softlookup.arrays import Array
 from softlookup.errors import FileError, OptionError
 from softlookup.tensorfile import DAMAGED, read_tensors, write_tensors
 from softlookup.tokens import readable
@@ -23,15 +23,13 @@ ENTRY = "softlookup map"
 FORMAT = 1
 _DTYPES: Mapping[str, np.dtype[Any]] = MappingProxyType(
     {
-        "F16": np.dtype(np.float16),
-        "BF16": BFLOAT16,
         "F32": np.dtype(np.float32),
         "F64": np.dtype(np.float64),
         "U8": np.dtype(np.uint8),
         "BOOL": np.dtype(np.bool_),
         "I64": np.dtype(np.int64),
     }
-)  # a capture's, too: what else it is can then be told
+)
 _POOLS = (["max", "share"], ["max"], ["share"])
 
 
@@ -79,8 +77,9 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Array]
     if os.path.isdir(file):  # noqa: PTH112 (as above)
         raise _fault(file, "must be a weight map's file; it is a folder. Name a file in it.")
     try:
-        metadata, tensors = read_tensors(file, _DTYPES, private=True)
-        manifest = json.loads(metadata.get(ENTRY, "null"))
+        found = read_tensors(file, private=True)
+        manifest = json.loads(found.metadata.get(ENTRY, "null"))
+        tensors = found.arrays(_DTYPES) if isinstance(manifest, dict) else {}
     except OSError as error:
         raise _fault(
             file, f"cannot be read: {error.strerror or error}. Check the path."
@@ -108,12 +107,9 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Array]
     return manifest, tensors
 
 
-def is_map(path: Path) -> bool:
-    """Return whether a file is a weight map, whole or not of use."""
-    try:
-        return ENTRY in read_tensors(path, _DTYPES).metadata
-    except (OSError, *DAMAGED, RecursionError):
-        return False
+def is_map(metadata: Mapping[str, Any]) -> bool:
+    """Return whether a file that says so of itself is a weight map."""
+    return ENTRY in metadata
 
 
 def fill(
