@@ -153,6 +153,36 @@ def test_special_and_added_tokens_are_as_they_are():
     assert words_of(tokenizer, ids, texts_of(tokenizer, ids)) == (-1, 0)
 
 
+class Guarded:
+    """A tokenizer whose added tokens are told in another way, or not at all."""
+
+    def __init__(self, tokenizer, told):
+        self._tokenizer, self._told = tokenizer, told
+
+    def __getattr__(self, name):
+        return getattr(self._tokenizer, name)
+
+    @property
+    def added_tokens_decoder(self):
+        return self._told()
+
+
+def _not_there():
+    raise NotImplementedError("`Guarded` does not implement `added_tokens_decoder`.")
+
+
+def test_a_tokenizer_need_not_tell_its_added_tokens():
+    own = byte_level()
+    ids = own("the bank<|end|>", add_special_tokens=False)["input_ids"]
+    texts, words = texts_of(own, ids), words_of(own, ids, texts_of(own, ids))
+    assert texts[-1] == "<|end|>"
+    for told in (_not_there, lambda: lambda: own.added_tokens_decoder, lambda: None):
+        tokenizer = Guarded(own, told)
+        assert texts_of(tokenizer, ids) == texts
+        assert axis_of(tokenizer, ids) == axis_of(own, ids)
+        assert words_of(tokenizer, ids, texts) == words
+
+
 def test_an_id_without_a_token_is_its_number():
     assert texts_of(byte_level(), [99999]) == ("<99999>",)
 

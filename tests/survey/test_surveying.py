@@ -1,6 +1,7 @@
 """A survey of a tiny model, in this process: its numbers, its lines, and how it goes on."""
 
 import contextlib
+import json
 import subprocess
 import sys
 
@@ -9,9 +10,12 @@ import pytest
 
 import softlookup as sl
 from softlookup.errors import FileError, OptionError
+from softlookup.integrations.models import find_model
 from softlookup.surveys import open_survey, surveying, work
 from softlookup.surveys.partitions import read_record
-from softlookup.surveys.prompts import load_reader
+from softlookup.surveys.corpus import Line
+from softlookup.surveys.prompts import load_reader, read_lines
+from softlookup.surveys.settings import Settings
 from surveyed import TEXTS
 
 pytestmark = pytest.mark.models
@@ -105,6 +109,35 @@ def test_labels_come_by_token_or_by_characters(tiny_model, tmp_path, written):
         np.testing.assert_allclose(row["groups"], share, atol=3e-5)
     assert [one.line for one in found.skipped] == [3]
     assert "must have a label for each of 3 tokens; it has 2" in found.skipped[0].reason
+
+
+class Misplacing:
+    """A fast tokenizer that says of most tokens that they stand at no character."""
+
+    is_fast = True
+
+    def __init__(self, tokenizer):
+        self._tokenizer = tokenizer
+
+    def __call__(self, text, **options):
+        found = self._tokenizer(text, **options)
+        if "offset_mapping" in found:
+            found["offset_mapping"] = [(0, 0), (0, 0), (4, 8)][: len(found["offset_mapping"])]
+        return found
+
+
+def test_a_span_without_a_token_is_a_reason_to_skip(tiny_model):
+    reader = load_reader(find_model(str(tiny_model)))
+    reader = reader._replace(tokenizer=Misplacing(reader.tokenizer))
+    spans = {1: [[4, 8, 1]], 2: [[0, 3, 0]], 3: [[4, 8, 1], [8, 9, 0]]}
+    lines = [Line(i, json.dumps({"text": "the bank of", "groups": spans[i]}).encode())
+             for i in spans]  # fmt: skip
+    found = read_lines(reader, Settings(), lines)
+    assert found.lines.tolist() == [1]
+    assert dict(found.skipped) == {
+        2: "'groups' must name characters of tokens; [0, 3, 0] has none of any",
+        3: "'groups' must name characters of tokens; [8, 9, 0] has none of any",
+    }
 
 
 def test_lines_that_cannot_be_read_are_told_and_stay_told(tiny_model, tmp_path, written):

@@ -9,6 +9,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from softlookup.captures.capture import Axis
@@ -99,10 +100,23 @@ def speller(tokenizer: Any) -> Callable[[Sequence[int]], tuple[str, ...]]:
     return _speller(tokenizer, spelling_of(tokenizer)[1])
 
 
+def _ids(tokenizer: Any, name: str) -> set[int]:
+    """Return the ids that a tokenizer has under a name; none where it does not tell.
+
+    Many a tokenizer leaves ``added_tokens_decoder`` out, raises, or has a method of that name. Its
+    added tokens are then spelt as its others are.
+    """
+    found: set[int] = set()
+    with suppress(Exception):  # any: it is somebody else's
+        told = getattr(tokenizer, name)
+        found.update(int(i) for i in (told() if callable(told) else told))
+    return found
+
+
 def _speller(
     tokenizer: Any, as_text: Callable[[str], str]
 ) -> Callable[[Sequence[int]], tuple[str, ...]]:
-    added = set(tokenizer.added_tokens_decoder) | set(tokenizer.all_special_ids)
+    added = _ids(tokenizer, "added_tokens_decoder") | _ids(tokenizer, "all_special_ids")
 
     def text_of(i: int, token: str | None) -> str:
         if token is None:  # an id beyond the vocabulary, as in padded embeddings
@@ -133,7 +147,7 @@ def words_of(
 def _words(
     tokenizer: Any, kind: str, ids: Sequence[int], texts: Sequence[str], encoding: Any
 ) -> tuple[int, ...] | None:
-    special = set(tokenizer.all_special_ids)
+    special = _ids(tokenizer, "all_special_ids")
     spaced = [i for i, text in enumerate(texts) if text.startswith(" ") and ids[i] not in special]
     own = _own_words(encoding, len(ids))
     if own is not None and (len(set(own) - {None}) > 1 or len(spaced) < 2):

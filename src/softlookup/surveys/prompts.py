@@ -186,8 +186,13 @@ def _of_spans(tokenizer: Any, prompt: Prompt, count: int) -> list[int] | str:
         return "'groups' must be labels of tokens; this tokenizer does not tell characters"
     where = tokenizer(prompt.text, return_offsets_mapping=True)["offset_mapping"]
     characters = np.full(len(prompt.text), -1)
+    covered = np.zeros(len(prompt.text), bool)
+    for start, stop in where:
+        covered[start:stop] = True
     for span in reversed(prompt.labels or ()):
         if isinstance(span, Span):
+            if not covered[span.start : span.stop].any():
+                return f"'groups' must name characters of tokens; {list(span)} has none of any"
             characters[span.start : span.stop] = span.label
     labels = [-1] * count
     for at, (start, stop) in enumerate(where):
