@@ -48,6 +48,8 @@ SPELLINGS: Mapping[str, str] = MappingProxyType(
         "☑": "[x]",
     }
 )
+_UNKNOWN = "-:--:--"  # how long the rest takes
+_TOGETHER = 1.25  # times as late as the first step: what comes until then began with it
 _FIRST, _EVERY = 10, 60  # seconds to the first line of a log, and from one to the next
 _HANDLER = "softlookup.spell"
 _ROOT = re.compile(r"√(\w+)")  # the sign has no brackets, its spelling needs them
@@ -89,24 +91,58 @@ def writer(stream: TextIO | None) -> Callable[[str], str]:
 def progress_bar(what: str, total: int | None) -> Iterator[Callable[..., None]]:
     """Show how much is done, and how long the rest may take: a bar, or a line of a log at times.
 
-    What is given takes the number done, and of how many. What it hears first was there before; the
-    speed is measured from then on, the wait for the first step included.
+    What is given takes the number done, and of how many. What it hears first was there before.
     """
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
     console = Console(file=sys.stderr, stderr=True)
     watched = console.is_terminal and not console.is_dumb_terminal
-    bar = Progress(console=console, transient=True, speed_estimate_period=math.inf)
-    task = bar.add_task(what, total=None, completed=-1)  # rich measures from a step on: to 0
+    left = TextColumn("{task.fields[left]}", style="progress.remaining")
+    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), left
+    bar, pace = Progress(*columns, console=console, transient=True), _Pace()
+    task = bar.add_task(what, total=None, left=_UNKNOWN)
 
     def advance(done: int, of: int | None = total) -> None:
-        bar.update(task, completed=done, total=of)
+        rest = None if of is None else pace.step(bar.get_time(), done, of)
+        known = _UNKNOWN if rest is None else str(timedelta(seconds=rest))
+        bar.update(task, completed=done, total=of, left=known)
 
     if total is not None:
         advance(0)
     with bar if watched else _logged(console, bar.tasks[0]):
         yield advance
+
+
+class _Pace:
+    """How long the rest may take, by the speed since the first step.
+
+    Before that step processes start and models load, which no later step does; and the first steps
+    of several workers come together. So the speed is that after these, and nothing is guessed
+    before as much time again has gone by as the first one took.
+    """
+
+    def __init__(self) -> None:
+        self._began: float | None = None
+        self._first: float | None = None
+        self._from = (0.0, 0)  # when, and how many were done then
+
+    def step(self, now: float, done: int, of: int) -> int | None:
+        """Return how many seconds the rest may take, None where nobody knows yet."""
+        if self._began is None:
+            self._began, self._from = now, (now, done)
+        since, (when, before) = now - self._began, self._from
+        if done == of:
+            return 0
+        if done == before:
+            return None
+        if self._first is None:
+            self._first = since
+        if since <= _TOGETHER * self._first:
+            self._from = now, done
+        if since < 2 * self._first or self._from[1] == done:
+            return None
+        return math.ceil((of - done) * (now - when) / (done - before))
 
 
 @contextmanager
@@ -132,9 +168,9 @@ def _logged(console: "Console", task: "Task") -> Iterator[None]:
 
 
 def _how_far(task: "Task") -> str:
-    told = f"{max(task.completed, 0):,} of {task.total:,} {task.description}"
-    left = task.time_remaining
-    return f"{told}, about {timedelta(seconds=left)} left" if left else told
+    told = f"{task.completed:,} of {task.total:,} {task.description}"
+    known = task.completed != task.total and task.fields["left"] != _UNKNOWN
+    return f"{told}, about {task.fields['left']} left" if known else told
 
 
 def _spell_error(error: UnicodeError) -> tuple[str, int]:
