@@ -12,8 +12,8 @@ import softlookup as sl
 from softlookup.errors import FileError, OptionError
 from softlookup.integrations.models import find_model
 from softlookup.surveys import open_survey, surveying, work
-from softlookup.surveys.partitions import read_record
 from softlookup.surveys.corpus import Line
+from softlookup.surveys.partitions import read_record
 from softlookup.surveys.prompts import load_reader, read_lines
 from softlookup.surveys.settings import Settings
 from surveyed import TEXTS
