@@ -1,5 +1,7 @@
 """What `capture` keeps, how it is chosen, and that the model is left as it was."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ torch = pytest.importorskip("torch", reason="models (make models installs what t
 
 from tiny import FAMILIES, SMALL, build, inputs_for  # noqa: E402 (it needs torch)
 
+import softlookup as sl  # noqa: E402
 from softlookup.errors import OptionError  # noqa: E402
 from softlookup.integrations import recording  # noqa: E402
 from softlookup.integrations.transformers import capture  # noqa: E402
@@ -127,14 +130,32 @@ def test_a_bare_tensor_of_ids_is_enough():
 
 
 @pytest.mark.parametrize(
-    ("name", "told"), [("org/tiny", "org/tiny"), ("/home/me/tiny", "GPT2LMHeadModel")]
+    ("name", "told"),
+    [
+        ("org/tiny", "org/tiny"),
+        ("tiny", "tiny"),
+        ("/home/me/tiny", "tiny"),
+        ("/home/me/tiny/", "tiny"),
+        ("../me/tiny", "tiny"),
+        ("/home/me/models--org--tiny/snapshots/" + "0f" * 20, "org/tiny"),
+        ("/home/me/model", "GPT2LMHeadModel"),  # not a name
+        ("/home/me/checkpoint-500", "GPT2LMHeadModel"),
+        ("/home/me/tmp1a2b3c4d", "GPT2LMHeadModel"),
+        (str(Path.home()), "GPT2LMHeadModel"),
+        ("/", "GPT2LMHeadModel"),
+        ("", "GPT2LMHeadModel"),
+    ],
 )
 def test_a_name_is_told_and_a_path_is_not(name, told):
     model = build(FAMILIES["gpt2"])
     model.name_or_path = name
     made = capture(model, inputs_for(model))
     assert made.about["model"] == told
-    assert "/home/me" not in str(dict(made.about))
+    assert made.title.startswith(told.rpartition("/")[2])
+    assert "/home" not in made.title + str(dict(made.about))
+    with sl.watch(model) as seen:
+        model(**inputs_for(model))
+    assert (seen.about["model"], seen.title) == (told, told.rpartition("/")[2])
 
 
 def test_one_entry_of_a_batch_is_picked():

@@ -13,6 +13,7 @@ from tiny import FAMILIES, build  # noqa: E402 (it needs torch)
 from softlookup.errors import FileError, OptionError, PackageError  # noqa: E402
 from softlookup.integrations import models  # noqa: E402
 from softlookup.integrations.models import find_model, load_weights, sizes  # noqa: E402
+from softlookup.integrations.names import name_of  # noqa: E402
 
 pytestmark = pytest.mark.models
 
@@ -39,6 +40,19 @@ def refusal(call, kind=FileError):
         call()
     assert "\n" not in str(refused.value)
     return str(refused.value)
+
+
+def test_a_package_or_a_cache_gives_its_name_to_what_lies_in_it(tmp_path):
+    package = tmp_path / "tiny_package"
+    (package / "model").mkdir(parents=True)
+    assert name_of(str(package / "model")) is None
+    (package / "__init__.py").touch()
+    assert name_of(str(package / "model")) == "tiny_package"
+    held = tmp_path / "models--org--tiny" / "snapshots" / ("0f" * 20)
+    held.mkdir(parents=True)
+    (held / "config.json").write_text("{}")
+    (held / "model.safetensors").touch()
+    assert find_model(str(held)).name == "org/tiny"
 
 
 def test_a_folder_is_loaded_as_the_class_that_it_names(folder):

@@ -316,6 +316,17 @@ class Capture:
         tensorform.write(self, path)
 
 
+def short_name(about: Mapping[str, str]) -> str:
+    """Return what a title calls the model of a capture: its name, not whose it is.
+
+    Examples
+    --------
+    >>> short_name({"model": "org/tiny"}), short_name({})
+    ('tiny', 'a watched model')
+    """
+    return about.get("model", "").rstrip("/").rpartition("/")[2] or "a watched model"
+
+
 def label(
     look: Lookup,
     *,

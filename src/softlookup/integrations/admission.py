@@ -2,7 +2,6 @@
 
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from softlookup import packages
 from softlookup.errors import DtypeError, OptionError, PackageError
 from softlookup.integrations.licenses import license_of
+from softlookup.integrations.names import name_of
 from softlookup.integrations.places import Place
 
 OLDEST = 5  # transformers; before it, BERT and its relatives cannot be recorded
@@ -190,11 +190,10 @@ def about_model(model: Any, said: Mapping[str, str], how: str) -> dict[str, str]
         and not module._can_set_attn_implementation()  # noqa: SLF001 (as above)
     )
     without = "".join(f"; without {one}, which does its own attention" for one in apart)
-    hub_name = str(model.name_or_path)  # a path is its owner's, and stays with them
-    known = bool(hub_name) and not Path(hub_name).is_absolute() and not Path(hub_name).exists()
+    where = str(model.name_or_path)
     return {
-        "model": hub_name if known else type(model).__name__,
-        "license": said.get("license") or license_of(hub_name, config=model.config),
+        "model": name_of(where) or type(model).__name__,
+        "license": said.get("license") or license_of(where, config=model.config),
         "made": f"{type(model).__name__}, {dtype}, {how} on {model.device.type}{without}",
         "versions": f"softlookup {softlookup.__version__}, transformers "
         f"{transformers.__version__}, torch {torch.__version__.partition('+')[0]}",

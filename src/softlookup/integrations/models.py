@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from softlookup.errors import FileError, OptionError, PackageError
 from softlookup.integrations.admission import check_version
+from softlookup.integrations.names import name_of
 from softlookup.tokens import readable
 
 
@@ -64,7 +65,7 @@ def find_model(name: str) -> Found:
                 raise _refusal(name, f"it is a {path.suffix or 'plain'} file")
             return Found(str(path.parent), path.name, path.stem)
         if path.is_dir():
-            found = _in_folder(path, path.resolve().name)
+            found = _in_folder(path, name_of(name) or path.resolve().name)
             if found is None:
                 raise _refusal(name, "the folder holds neither config.json nor a .gguf file")
             return found

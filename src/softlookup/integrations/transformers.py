@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from softlookup.captures.capture import Capture, Layer
+from softlookup.captures.capture import Capture, Layer, short_name
 from softlookup.errors import DtypeError, OptionError
 from softlookup.integrations.admission import (
     about_model,
@@ -93,10 +93,9 @@ def capture(
     _run(model, given, recorder)
     _check_records(model, recorder)
     axes = Axes(given, tokens, tokenizer, getattr(inputs, "encodings", None))
+    known = {**about_model(model, about or {}, "one forward pass"), **(about or {})}
     return Capture(
-        title or f"{type(model).__name__}{axes.said}",
-        tuple(_layers(recorder, axes)),
-        {**about_model(model, about or {}, "one forward pass"), **(about or {})},
+        title or f"{short_name(known)}{axes.said}", tuple(_layers(recorder, axes)), known
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from softlookup.captures.capture import short_name
 from softlookup.errors import OptionError
 from softlookup.watched.calls import Calls
 from softlookup.watched.glance import Glance
@@ -38,8 +39,7 @@ class Store:
         """Return what was watched, in a few words; of one run with the beginning of its text."""
         if self.title is not None:
             return self.title
-        name = self.about.get("model", "").rstrip("/")  # of a folder
-        model = name.rpartition("/")[2] or "a watched model"  # not whose it is
+        model = short_name(self.about)
         text = "" if run is None else self.texts.beginning(run)
         return f"{model}: {text}" if text else model
 
