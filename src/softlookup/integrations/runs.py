@@ -137,6 +137,16 @@ class Runs:
         return np.concatenate([before[:, : frame.start], frame.ids], axis=1)
 
     @property
+    def input_ids(self) -> IntArray | None:
+        """Token ids of the input, which of an encoder and a decoder the encoder reads."""
+        if not self._sides:
+            return self.ids
+        there = [some.array for side, start, some in self._ids if (side, start) == ("encoder", 0)]
+        if there:
+            return there[-1]
+        return None if self._run is None else self._watched.ids(self._run, "")
+
+    @property
     def count(self) -> int:
         """How many calls have shown something."""
         return self._kept + len(self._pending)

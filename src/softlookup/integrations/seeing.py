@@ -10,114 +10,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from softlookup.arrays import MEMORY, Array, BoolArray
+from softlookup.arrays import MEMORY, Array
 from softlookup.device import is_on_device, send
-from softlookup.errors import OptionError, ShapeError
+from softlookup.errors import OptionError
 from softlookup.inspection import Inspection
 from softlookup.integrations.keeping import Apart, set_apart
 from softlookup.integrations.masks import LazyMask, Sight
 from softlookup.integrations.routing import Call, Overlays
 from softlookup.lookup import Lookup
-from softlookup.problem import pick
 from softlookup.tensors import is_tensor, tensor_of
 
-_NO_GROUP = -1
 ON_A_GPU = "cuda"  # the backend there, with facts and without: looking changes no bit
-
-
-class Asked(NamedTuple):
-    """What is looked at in every call, as `Lookup.inspect` names it.
-
-    Attributes
-    ----------
-    plain : dict
-        What is the same in every call.
-    sink : bool
-        Asked of calls that have sinks.
-    distance : bool
-        Asked of calls whose keys are the queries' own text.
-    from_rows : object
-        Token positions, as `inspect` takes rows.
-    groups : ndarray of int or None
-        A label for each token position of the input, (positions,) or (batch, positions).
-    repeats : bool
-        Whether what earlier occurrences of a row's token get is told.
-    """
-
-    plain: Mapping[str, Any]
-    sink: bool
-    distance: bool
-    from_rows: Any
-    groups: Array | None
-    repeats: bool = False
-
-    def of(
-        self,
-        call: Call,
-        sight: Sight,
-        *,
-        tokens: bool,
-        input_keys: bool,
-        growing: bool,
-        cross: bool,
-        row_padding: BoolArray | None,
-    ) -> dict[str, Any]:
-        """Return what is asked of one call; what rows of padding read counts for nobody.
-
-        `tokens`: whether its rows stand at tokens, not at patches of an image beside a text;
-        `input_keys`: whether its keys are tokens of the input; `growing`: whether more may come.
-        """
-        asked = dict(self.plain)
-        if self.sink and call.sinks is not None:
-            asked["sink"] = True
-        if self.distance and not cross:
-            asked["distance"] = True
-        if self.from_rows is not None and tokens:
-            asked["from_rows"] = self._rows(sight.start, int(call.query.shape[2]))
-        if row_padding is not None and asked["received"]:
-            asked["from_rows"] = asked.get("from_rows", True) & ~row_padding
-        if self.groups is not None and input_keys:
-            asked["groups"] = self._labels(sight, int(call.query.shape[0]), growing=growing)
-        return asked
-
-    def _rows(self, start: int, count: int) -> BoolArray:
-        """Return which rows of a call stand at the token positions that count."""
-        chosen, rows = self.from_rows, np.zeros(start + count, bool)
-        if isinstance(chosen, np.ndarray) and chosen.dtype == np.bool_:
-            part = chosen[..., start : start + count]
-            flags = np.zeros((*chosen.shape[:-1], count), bool)
-            flags[..., : part.shape[-1]] = part
-            return flags
-        if isinstance(chosen, np.ndarray):  # positions that no token has yet count later
-            chosen = chosen[chosen < len(rows)]
-        rows[pick(chosen, len(rows), "from_rows")] = True
-        return rows[start:]
-
-    def highest_row(self) -> int:
-        """Return the last token position that is to count; -1 for any."""
-        chosen = self.from_rows
-        if not isinstance(chosen, np.ndarray) or not chosen.size:
-            return -1
-        if chosen.dtype != np.bool_:
-            return int(chosen.max())
-        return int(np.flatnonzero(chosen.any(axis=tuple(range(chosen.ndim - 1)))).max(initial=-1))
-
-    def _labels(self, sight: Sight, batch: int, *, growing: bool) -> Array:
-        """Return the labels of a call's keys; tokens that are generated may have some, or none."""
-        labels: Array = np.asarray(self.groups)
-        first, stop = sight.key_start, sight.key_start + sight.stop
-        there = labels.shape[-1]
-        if sight.start == 0 and (there < stop or not (growing or there == stop)):
-            raise ShapeError(
-                "groups", f"must hold a label for each of {stop} token positions; got {there}. "
-                "Give -1 to those without one; more labels only to generate(), for what it writes."
-            )  # fmt: skip
-        if growing and labels.ndim == 2 and batch > len(labels) and batch % len(labels) == 0:
-            labels = np.repeat(labels, batch // len(labels), axis=0)  # several answers to a text
-        some = np.full((*labels.shape[:-1], sight.stop), _NO_GROUP, np.int64)
-        part = labels[..., first:stop]
-        some[..., : part.shape[-1]] = part
-        return some
 
 
 class Seen(NamedTuple):

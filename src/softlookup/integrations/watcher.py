@@ -16,6 +16,7 @@ from softlookup.integrations.admission import (
     check_paths,
     unrouted,
 )
+from softlookup.integrations.asking import Asked
 from softlookup.integrations.carrying import Hold
 from softlookup.integrations.keeping import Keeper
 from softlookup.integrations.masks import LazyMask
@@ -23,7 +24,7 @@ from softlookup.integrations.moment import Moment
 from softlookup.integrations.places import Place
 from softlookup.integrations.routing import Overlays, attention_of, masks_of, read_call, routed
 from softlookup.integrations.runs import Runs, Shown
-from softlookup.integrations.seeing import Asked, Seen
+from softlookup.integrations.seeing import Seen
 from softlookup.tensors import is_compiling
 from softlookup.watched import Glance, Watched
 
@@ -103,6 +104,8 @@ class Watcher:
         self._before: Mapping[int, str | None] = {}
         self._sinks = False
         self._reach = 0  # the token position after the last row of a run
+        self._wanted = -1  # the last token position of a run that is to count
+        self._of_text: dict[tuple[str, bool, bool], Asked] = {}  # of a pass, by whose text it is
         self._stack: ExitStack | None = None
 
     def __enter__(self) -> Watched:
@@ -241,10 +244,11 @@ class Watcher:
     def _asked_of(self, now: Moment) -> dict[str, Any]:
         if self._asked is None:
             return {}
-        generating = self._runs.generating
+        generating, asked = self._runs.generating, self._asked_of_text(self._asked, now)
         if now.tokens:
             self._reach = max(self._reach, now.sight.start + int(now.call.query.shape[2]))
-        return self._asked.of(
+            self._wanted = max(self._wanted, asked.highest_row())
+        return asked.of(
             now.call,
             now.sight,
             tokens=now.tokens,
@@ -253,6 +257,18 @@ class Watcher:
             cross=now.place.cross,
             row_padding=now.row_padding,
         )
+
+    def _asked_of_text(self, asked: Asked, now: Moment) -> Asked:
+        """Return what is asked of a call's text, for which a function is called once a pass."""
+        groups = asked.groups if now.input_keys else None
+        from_rows = asked.from_rows if now.tokens else None
+        if not callable(groups) and not callable(from_rows):
+            return asked
+        text = now.frame.side, now.tokens, now.input_keys
+        if text not in self._of_text:
+            here = asked._replace(groups=groups, from_rows=from_rows)
+            self._of_text[text] = here.of_text(self._runs.ids, self._runs.input_ids)
+        return self._of_text[text]
 
     def _hand_on(self, now: Moment, heads: Sequence[int], seen: list[Seen]) -> None:
         """Let the run know what a call showed."""
@@ -307,12 +323,14 @@ class Watcher:
 
     def _begun(self) -> None:
         """Begin another text: nothing is known of its keys."""
+        self._of_text.clear()
         if self._keeper is not None:
             self._keeper.forget()
 
     def _passed(self, side: str) -> None:
         """Let go of what belongs to one pass; check that what was asked for is there."""
         self._overlays.clear()
+        self._of_text.clear()
         if self._keeper is not None:
             self._keeper.end_pass()
         if side == "encoder" or not self._runs.seen:
@@ -327,7 +345,7 @@ class Watcher:
     def _ended(self) -> None:
         """Check, at the end of a run, that the rows that are to count were there."""
         reach, self._reach = self._reach, 0
-        wanted = -1 if self._asked is None else self._asked.highest_row()
+        wanted, self._wanted = self._wanted, -1
         if 0 < reach <= wanted:
             raise OptionError(
                 "from_rows", f"must be token positions of the run, 0 ... {reach - 1}; got "

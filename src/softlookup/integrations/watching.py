@@ -4,9 +4,6 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import Any
 
-import numpy as np
-
-from softlookup.arrays import as_ndarray
 from softlookup.errors import DtypeError, OptionError
 from softlookup.integrations.admission import (
     about_model,
@@ -16,7 +13,7 @@ from softlookup.integrations.admission import (
     chosen_numbers,
     listed,
 )
-from softlookup.integrations.seeing import Asked
+from softlookup.integrations.asking import Asked, as_labels, as_rows
 from softlookup.integrations.tokenization import axis_reader
 from softlookup.integrations.watcher import Chosen, Watcher
 from softlookup.options import check_flag, names_checked
@@ -64,13 +61,16 @@ def watch(
     repeats : bool, default False
         Also what the tokens after earlier occurrences of a row's token get, and those occurrences:
         the summary's `induction` and `duplicate`. Needs token ids; padding in them reads nothing.
-    groups : integers of shape (tokens,) or (batch, tokens), optional
+    groups : integers of shape (tokens,) or (batch, tokens), or a function, optional
         A label 0 ... 255 for each token position of the input, negative for none: each row's share
         per label. ``generate()`` takes more of them, for the tokens that it writes, which have none
-        otherwise.
-    from_rows : slice, range, list of int or bools, optional
+        otherwise. A function of the input's token ids, an array of int64 of shape (batch, tokens),
+        returns labels for all of them; it is asked in each pass, so that texts may differ in length
+        and what ``generate()`` has written so far has labels, too.
+    from_rows : slice, range, list of int or bools, or a function, optional
         Only with `received`: the token positions whose reading counts, from 0. Each must be there
-        when its run ends; a slice may reach beyond.
+        when its run ends; a slice may reach beyond. A function is asked as that of `groups` is, of
+        the ids of the text that the rows are of.
     facts : bool, default True
         False (or None) is the control: the same arithmetic, nothing is looked at.
     layers : iterable of int or str, optional
@@ -168,8 +168,8 @@ def _as_asked(flags: dict[str, Any], top: Any, groups: Any, from_rows: Any) -> A
         {"top": count, **checked},
         sink,
         distance,
-        _as_rows(from_rows),
-        None if groups is None else _as_labels(groups),
+        from_rows if from_rows is None or callable(from_rows) else as_rows(from_rows),
+        groups if groups is None or callable(groups) else as_labels(groups),
         repeats,
     )
 
@@ -190,36 +190,6 @@ def _check_device(model: Any) -> None:
                 "model", f"must lie on the CPU or on a GPU of CUDA to be watched; {name} lies on "
                 f'{place}. Call model.to("cpu"), or record it with capture().'
             )  # fmt: skip
-
-
-def _as_rows(given: Any) -> Any:
-    """Return a slice, or positions or bools as an array."""
-    if isinstance(given, slice):
-        ends = [end for end in (given.start, given.stop) if end is not None]
-    elif given is None:
-        return None
-    else:
-        spread = (
-            np.arange(given.start, given.stop, given.step) if isinstance(given, range) else given
-        )
-        given = np.atleast_1d(as_ndarray(spread, "from_rows"))
-        ends = given.ravel().tolist() if given.dtype.kind in "iu" else []
-    if any(as_integer(end) is not None and end < 0 for end in ends):
-        raise OptionError(
-            "from_rows", f"must be token positions from 0: how many tokens there will be is not "
-            f"known before; got {min(ends)}. Count from the start."
-        )  # fmt: skip
-    return given
-
-
-def _as_labels(given: Any) -> Any:
-    labels = as_ndarray(given, "groups")
-    if labels.dtype.kind not in "iu" or labels.ndim not in {1, 2}:
-        raise DtypeError(
-            "groups", f"must be integers of shape (tokens,) or (batch, tokens); got {labels.dtype} "
-            f"of shape {labels.shape}. Number the groups from 0."
-        )  # fmt: skip
-    return labels
 
 
 def _as_chosen(model: Any, layers: Any, heads: Any) -> Chosen:
