@@ -10,6 +10,8 @@ MADE := $(VENV)/.made
 RUN := $(VENV)/bin/python
 # One BLAS thread for each of the two workers: they share the cores. Benchmarks and show take all.
 PYTEST := OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -p tests.left_out -n 2
+# Where this is set, as in many containers, each of hundreds of processes would compile every module.
+unexport PYTHONDONTWRITEBYTECODE
 
 # A Python named by the caller must be the one inside; the default takes what is there.
 NAMED := $(if $(filter command environment,$(origin PYTHON)),$(PYTHON))
@@ -23,7 +25,7 @@ MISSING = $(if $(NEW),$(shell sh tools/environment.sh missing $(PYTHON)))
 
 ON_PORT := $(if $(filter command,$(origin PORT)),--port $(PORT))
 
-.PHONY: help setup show test test-all test-isa test-gpu test-asan browser models notebooks roam fmt lint imports types web web-check docs picture bench clean
+.PHONY: help setup show smoke test test-all test-isa test-gpu test-asan browser models notebooks roam fmt lint imports types web web-check docs picture bench clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -56,7 +58,16 @@ setup: $(MADE)/with-test,lint,docs  ## everything a contributor needs
 show: $(MADE)/show  ## open the lesson in the browser (PORT=9000, ARGS="FILE")
 	@trap : INT; $(RUN) -m softlookup show $(ON_PORT) $(ARGS) || test $$? -eq 130
 
-test: $(MADE)/with-test  ## the quick tests, about ten minutes on two cores; one line says what was left out
+# The heart of it: the worked example, every case on every backend, every refusal, what the page may
+# ask, a command in a process of its own, and one session of the page in a browser.
+SMOKE := tests/core/test_trace.py tests/backends/test_every_case.py tests/errors/test_every_refusal.py \
+    tests/viewer/test_session.py tests/cli/test_process.py::test_signs_are_spelt_in_ascii \
+    tests/browser/test_page_lesson.py::test_all_rows_in_are_the_layer
+
+smoke: $(MADE)/with-test  ## the heart of the tests, in half a minute
+	@$(PYTEST) -n 0 --quick -q --durations=0 --durations-min=3 $(SMOKE) $(ARGS)
+
+test: $(MADE)/with-test  ## the quick tests, five minutes on two cores; one line says what was left out
 	@$(PYTEST) --quick $(ARGS)
 
 test-all: $(MADE)/with-test  ## all tests; a skip that does not name missing hardware is a failure

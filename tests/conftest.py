@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 from left_out import BROWSERS
+from patience import PATIENCE
 
 GOLDEN = Path(__file__).parent / "golden"
 FLAGS = (
@@ -55,6 +56,17 @@ def assert_golden(request):
     return assert_same
 
 
+def patient(new_context):
+    """Let what is waited for in a page come late: Playwright's own 30 seconds may pass."""
+
+    def new(**how):
+        context = new_context(**how)
+        context.set_default_timeout(1000 * PATIENCE)
+        return context
+
+    return new
+
+
 @pytest.fixture(scope="session")
 def chromium():
     """One browser for all tests of a process: Playwright's loop can be started only once in it."""
@@ -66,6 +78,9 @@ def chromium():
     except ImportError:
         pytest.skip('playwright is missing: pip install "softlookup[test]"')
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
+        browser = playwright.chromium.launch(
+            executable_path=program, args=list(FLAGS), timeout=1000 * PATIENCE
+        )
+        browser.new_context = patient(browser.new_context)
         yield browser
         browser.close()

@@ -7,6 +7,7 @@ is left out where Triton's kernels are not interpreted from the start: that take
 its own. One closing line says what did not run. Works with and without pytest-xdist.
 """
 
+import functools
 import importlib.util
 import os
 import shutil
@@ -112,13 +113,17 @@ class LeftOut:
 def reason_to_leave_out(item):
     if item.get_closest_marker("slow"):
         return SLOW
-    if item.get_closest_marker("models") and not all(
-        importlib.util.find_spec(name) for name in NEEDED_BY_MODELS
-    ):
+    if item.get_closest_marker("models") and not all(map(is_here, NEEDED_BY_MODELS)):
         return MODELS
     if item.get_closest_marker("browser") and not any(map(shutil.which, BROWSERS)):
         return BROWSER
     return None
+
+
+@functools.cache
+def is_here(package):
+    """Return whether a package is installed: asked of thousands of tests, looked for once."""
+    return importlib.util.find_spec(package) is not None
 
 
 def skip_reason(report):

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from patience import PATIENCE
+
 PLUGINS = {
     "fetchNews": "@jupyterlab/apputils-extension:notification",
     "theme": "@jupyterlab/apputils-extension:themes",
@@ -50,7 +52,7 @@ def running(command, url, folder, **environ):
             start_new_session=True,
         )
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while True:
             with contextlib.suppress(OSError):
                 urllib.request.urlopen(url, timeout=5).close()  # noqa: S310 - our own program
@@ -62,7 +64,7 @@ def running(command, url, folder, **environ):
     finally:
         program.terminate()
         try:
-            program.wait(15)
+            program.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             program.kill()
             program.wait()
@@ -137,9 +139,9 @@ class LabPage:
     def __init__(self, page, address):
         self.page = page
         page.goto(address)
-        page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=60_000)
+        page.locator(".jp-Notebook .jp-Cell").first.wait_for()
         # what is run before Lab is connected is dropped
-        page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=60_000)
+        page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
 
     def cell(self, number):
         return self.page.locator(".jp-Notebook .jp-Cell").nth(number)

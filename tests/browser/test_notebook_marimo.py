@@ -66,11 +66,11 @@ def test_marimo_shows_widgets_and_frames_and_waits_for_its_kernel(chromium, addr
     page.on("request", lambda asked: foreign.append(asked.url))
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(address)
-    page.get_by_text("sl.show(static=True").first.wait_for(timeout=60_000)
+    page.get_by_text("sl.show(static=True").first.wait_for()
     page.keyboard.press("Control+Shift+r")  # all cells
     boxes = [page.locator(f'iframe[title="{title}"]') for title in TITLES]
     first, second, static = (box.content_frame for box in boxes)
-    first.locator(READY).wait_for(timeout=60_000)
+    first.locator(READY).wait_for()
     for frame in (second, static):
         frame.locator(READY).wait_for()
     paper = "root => getComputedStyle(root).backgroundColor"
@@ -84,7 +84,7 @@ def test_marimo_shows_widgets_and_frames_and_waits_for_its_kernel(chromium, addr
     page.wait_for_timeout(500)
     first.locator('[data-act="view"][data-arg="map"]').click()
     first.get_by_text("The kernel is busy").wait_for()
-    first.locator(".waits:empty").wait_for(state="attached", timeout=60_000)
+    first.locator(".waits:empty").wait_for(state="attached")
     first.locator('[data-map="settled"]').wait_for()
     second.locator(READY).wait_for()
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from captured import assert_same, captured
+from patience import PATIENCE
 from softlookup import Lookup, load
 from softlookup.captures import Axis, Capture, Layer, manifest, tensorform
 from softlookup.errors import FileError
@@ -70,7 +71,7 @@ def test_a_full_disk_leaves_the_old_file_whole(tmp_path):
     before = file.read_bytes()
     done = subprocess.run(
         [sys.executable, "-c", FULL, str(file)], capture_output=True, text=True, check=True,
-        timeout=60, env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
+        timeout=PATIENCE, env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
     )  # fmt: skip
     assert done.stdout.startswith(f"{file}: cannot be written: ")
     assert file.read_bytes() == before

@@ -11,6 +11,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 import softlookup as sl
+from patience import PATIENCE
 from planted_places import planted
 from softlookup.captures import Axis, Capture, Layer, shipped
 from softlookup.cli import main, map_picture, mapping
@@ -369,7 +370,7 @@ assert "PIL" not in sys.modules
 map_picture.draw(map_picture.Cells(np.ones((2, 2)), None, 1, (2, 2)), ("a", "b"), 320)
 assert "PIL" in sys.modules
 """
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=PATIENCE)
 
 
 def test_the_page_of_commands_names_the_limits():

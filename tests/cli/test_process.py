@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from patience import PATIENCE
 from softlookup.cli.terminal import SPELLINGS, spell
 
 PROGRAM = [sys.executable, "-m", "softlookup"]
@@ -20,7 +21,7 @@ def run(*args, env=None, **options):
     return subprocess.run(
         [*PROGRAM, *args],
         capture_output=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
         env=os.environ | (env or {}),
         **options,
@@ -82,7 +83,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(args, unbuffered):
             [*PROGRAM, *args],
             stdout=closed,
             stderr=subprocess.PIPE,
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
             env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
         )
@@ -93,7 +94,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(args, unbuffered):
 def test_no_standard_output_at_all_is_no_error():
     done = subprocess.run(
         ["/bin/sh", "-c", 'exec "$@" >&-', "sh", *PROGRAM],
-        stderr=subprocess.PIPE, timeout=60, check=False,
+        stderr=subprocess.PIPE, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert done.stderr == b""
 
@@ -121,7 +122,7 @@ def test_show_serves_until_it_is_stopped(number):
     info = httpx.get(f"{url[1]}api/info", headers={"authorization": f"Bearer {url[3]}"})
     assert info.json()["source"] == "lesson"
     process.send_signal(number)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, err) == (0, "", "")
 
 
@@ -134,7 +135,7 @@ def test_an_end_from_outside_leaves_no_file_behind(number, tmp_path):
     )  # fmt: skip
     assert list(tmp_path.glob("softlookup-*/open.html"))
     process.send_signal(number)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err) == (0, "")
     assert not list(tmp_path.glob("softlookup-*"))
 
@@ -145,7 +146,7 @@ def test_a_taken_port_is_one_line():
     port = re.search(r":(\d+)/", said)[1]
     done = run("show", "--no-browser", "--port", port)
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=20)
+    process.communicate(timeout=PATIENCE)
     assert done.returncode == 2
     assert done.stdout == b""
     assert done.stderr.startswith(b"port: must be free")
@@ -167,7 +168,11 @@ def test_commands_load_only_what_they_need():
         "print(sorted({'starlette', 'uvicorn', 'asyncio', 'rich', 'anyio'} & set(sys.modules)))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=True,
     )
     assert done.stdout.splitlines()[-1] == "[]"
 

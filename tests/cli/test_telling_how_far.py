@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from patience import PATIENCE
 from softlookup.cli import terminal
 from softlookup.cli.terminal import progress_bar
 
@@ -50,7 +51,7 @@ def clock(monkeypatch):
 
 def said(capsys, line):
     """Wait until a line is said, and return all that were until then."""
-    until, found = time.monotonic() + 20, []
+    until, found = time.monotonic() + PATIENCE, []
     while line not in found:
         assert time.monotonic() < until, found
         time.sleep(0.01)
@@ -118,7 +119,7 @@ def test_a_log_that_nobody_reads_takes_nothing_with_it():
     try:
         ended = subprocess.run(
             [sys.executable, "-c", LOG],
-            check=False, stdout=subprocess.PIPE, stderr=write, timeout=60, text=True,
+            check=False, stdout=subprocess.PIPE, stderr=write, timeout=PATIENCE, text=True,
         )  # fmt: skip
     finally:
         os.close(write)

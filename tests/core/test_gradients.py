@@ -13,6 +13,7 @@ import slopes
 import softlookup as sl
 from agreement import assert_same_bits
 from cases import Case
+from patience import PATIENCE
 from softlookup import machine
 from softlookup.backends import registry
 from softlookup.gradients import are_finite
@@ -269,7 +270,7 @@ def test_memory_grows_with_the_length_not_with_its_square(backend):
         pytest.skip("hardware: this system does not tell a program's peak of memory")
     ran = subprocess.run(
         [sys.executable, "-c", MEMORY, backend],
-        capture_output=True, text=True, check=True, timeout=300,
+        capture_output=True, text=True, check=True, timeout=PATIENCE,
     )  # fmt: skip
     kibibytes = int(ran.stdout)
     assert 1024 < kibibytes <= 160 * 1024, kibibytes  # the weights alone are 256 MiB

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+from patience import PATIENCE
+
 HEAVY = ("torch", "transformers", "triton", "dask", "anywidget", "typer", "click", "starlette",
          "uvicorn", "rich", "safetensors", "onnx", "asyncio", "http.server", "PIL")  # fmt: skip
 PROGRAM = """
@@ -17,7 +19,11 @@ print(*sorted(sys.modules))
 
 def _loaded():
     ran = subprocess.run(
-        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", PROGRAM],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE,
     )
     return set(ran.stdout.split())
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import softlookup as sl
+from patience import PATIENCE
 from softlookup.weightmap import rectangles
 from softlookup.weightmap.bands import Bands
 from softlookup.weightmap.levels import Levels
@@ -34,10 +35,10 @@ def test_a_step_ends_where_another_thread_took_the_last_bands(monkeypatch):
 
     monkeypatch.setattr(Bands, "_waiting", slow)
     first = in_a_thread("slow", lambda: made.step(0.0))
-    asked.wait(5)
+    asked.wait(PATIENCE)
     second = in_a_thread("fast", lambda: (made.build(), others.set()))
     for thread in (first, second):
-        thread.join(10)
+        thread.join(PATIENCE)
         assert not thread.is_alive()
     assert made.done == made.of
 
@@ -59,7 +60,7 @@ def test_two_threads_that_begin_at_once_lose_nothing(monkeypatch):
         in_a_thread("fast", lambda: made.prepare(slice(160, 192), 0.0)),
     ]
     for thread in threads:
-        thread.join(10)
+        thread.join(PATIENCE)
     made.build()
     np.testing.assert_array_equal(made.level(5).max, right.max)
     np.testing.assert_array_equal(made.level(5).share, right.share)

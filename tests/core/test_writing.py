@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from patience import PATIENCE
 from softlookup.errors import FileError
 from softlookup.writing import check_writable, write_whole
 
@@ -138,7 +139,7 @@ def test_a_check_leaves_nothing_and_changes_nothing(tmp_path):
 
 
 def test_two_that_write_at_once_do_not_meet(tmp_path):
-    file, both = tmp_path / "a.txt", threading.Barrier(2, timeout=20)
+    file, both = tmp_path / "a.txt", threading.Barrier(2, timeout=PATIENCE)
 
     def fill(fresh):
         fresh.write_text("whole")

@@ -8,6 +8,7 @@ import textwrap
 
 import pytest
 
+from patience import PATIENCE
 from softlookup.backends import cpu
 
 pytestmark = pytest.mark.skipif(cpu.missing() is not None, reason=f"hardware: cpu: {cpu.missing()}")
@@ -42,7 +43,7 @@ def start(*script, threads):
 
 def words_of(*script, threads=2):
     with start(*script, threads=threads) as child:
-        out, err = child.communicate(timeout=240)
+        out, err = child.communicate(timeout=PATIENCE)
     assert child.returncode == 0, err
     return out.split()
 
@@ -65,7 +66,7 @@ def test_ctrl_c_ends_a_long_call_and_the_next_one_is_right(call, threads):
             child.wait(timeout=0.5)
         child.send_signal(signal.SIGINT)
         try:
-            out, err = child.communicate(timeout=60)
+            out, err = child.communicate(timeout=PATIENCE)
         finally:
             child.kill()  # without the signal it would go on for hours
     assert child.returncode == 0, err

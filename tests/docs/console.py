@@ -59,7 +59,7 @@ def run(command):
             stdin=subprocess.DEVNULL,
             text=True,
             encoding="utf-8",
-            timeout=60,
+            timeout=240,
             check=False,
         )
     return trimmed(done.stdout)

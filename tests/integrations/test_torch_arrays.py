@@ -9,6 +9,7 @@ import pytest
 
 import cases
 import softlookup as sl
+from patience import PATIENCE
 
 torch = pytest.importorskip("torch", reason="models (make models installs what they need)")
 
@@ -169,4 +170,4 @@ assert "torch" not in sys.modules
 import softlookup.integrations.torch
 assert "torch" not in sys.modules
 """
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=PATIENCE)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import softlookup as sl
+from patience import PATIENCE
 
 hf = pytest.importorskip("transformers", reason="models (make models installs what they need)")
 torch = pytest.importorskip("torch", reason="models (make models installs what they need)")
@@ -136,13 +137,13 @@ def test_no_pass_of_another_thread_is_lost_in_silence(llama):
 
     def wait(*_):
         inside.set()
-        go_on.wait(60)
+        go_on.wait(PATIENCE)
 
     handle = llama.model.layers[0].mlp.register_forward_pre_hook(wait)
     with sl.watch(llama) as seen:
         thread = threading.Thread(target=llama, kwargs=inputs)
         thread.start()
-        inside.wait(60)
+        inside.wait(PATIENCE)
         for call in (llama, llama.model, llama.generate):
             with pytest.raises(OptionError, match="one thread at a time"):
                 call(**inputs)

@@ -14,6 +14,8 @@ import pytest
 from distributed import Client, LocalCluster
 from distributed.security import Security
 
+from patience import PATIENCE
+
 
 @contextlib.contextmanager
 def within(seconds, what):
@@ -39,7 +41,7 @@ def cluster(workers=2, config=None, **more):
                "dashboard_address": "127.0.0.1:0",  # of None Dask makes its own port, 8787
                "scheduler_kwargs": {"dashboard": False}, "silence_logs": 50, **more}  # fmt: skip
     with (
-        within(180, f"a cluster of {workers}"),
+        within(PATIENCE, f"a cluster of {workers}"),
         dask.config.set(quiet),
         LocalCluster(**options) as made,
         Client(made) as client,
@@ -52,7 +54,7 @@ def certified(folder):
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
          "-keyout", "key.pem", "-out", "cert.pem", "-subj", "/CN=softlookup test"],
-        cwd=folder, check=True, capture_output=True, timeout=60,
+        cwd=folder, check=True, capture_output=True, timeout=PATIENCE,
     )  # fmt: skip
     cert, key = str(folder / "cert.pem"), str(folder / "key.pem")
     return Security(
@@ -69,11 +71,11 @@ def processes_of_their_own(folder):
     where = folder / "scheduler.json"
     both = ["--scheduler-file", str(where), "--no-dashboard", "--dashboard-address", "127.0.0.1:0"]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    with within(180, "a scheduler with a worker"), contextlib.ExitStack() as stack:
+    with within(PATIENCE, "a scheduler with a worker"), contextlib.ExitStack() as stack:
         started = []
         for what in (
             ["scheduler", "--host", "127.0.0.1", "--port", "0"],
-            ["worker", "--no-nanny", "--nthreads", "1", "--death-timeout", "9"],
+            ["worker", "--no-nanny", "--nthreads", "1", "--death-timeout", "60"],
         ):
             process = subprocess.Popen(
                 [sys.executable, "-m", "dask", *what, *both],
@@ -83,8 +85,8 @@ def processes_of_their_own(folder):
             stack.callback(process.kill)
             started.append(process)
             wait_for(where.exists)
-        client = stack.enter_context(Client(scheduler_file=str(where), timeout=30))
-        client.wait_for_workers(1, timeout=30)
+        client = stack.enter_context(Client(scheduler_file=str(where), timeout=PATIENCE))
+        client.wait_for_workers(1, timeout=PATIENCE)
         yield client, *started
 
 
@@ -108,7 +110,7 @@ def pids(client):
     return list(client.run(os.getpid).values())
 
 
-def wait_for(condition, seconds=30):
+def wait_for(condition, seconds=PATIENCE):
     """Wait until a condition holds, or fail."""
     until = time.monotonic() + seconds
     while not condition():

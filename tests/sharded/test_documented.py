@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from patience import PATIENCE
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -15,7 +17,7 @@ def test_the_lines_of_the_readme_run_as_a_script(tmp_path):
     script = tmp_path / "pasted.py"
     script.write_text(lines, encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, script], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, script], capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("[") >= 20  # the answers of 8 heads for 2 queries, and 8 keys

@@ -8,6 +8,7 @@ from clusters import certified, cluster, random
 from distributed import Client
 
 import softlookup as sl
+from patience import PATIENCE
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is missing"),
@@ -23,7 +24,7 @@ def test_a_lookup_over_tls(tmp_path):
         assert client.scheduler.address.startswith("tls://")
         addresses = client.scheduler_info()["workers"]
         assert all(address.startswith("tls://") for address in addresses)
-        found = client.compute(lazy).result(timeout=60)
+        found = client.compute(lazy).result(timeout=PATIENCE)
         with pytest.raises((OSError, RuntimeError, ValueError, TypeError)):  # without certificates
             Client(client.scheduler.address, timeout=3, set_as_default=False)
     np.testing.assert_array_equal(found, lazy.compute(scheduler="synchronous"))

@@ -18,6 +18,7 @@ from distributed import KilledWorker, wait
 
 import softlookup as sl
 from agreement import assert_same_bits
+from patience import PATIENCE
 from softlookup.errors import FileError
 from softlookup.integrations.dask import open_array
 
@@ -66,7 +67,7 @@ def test_a_worker_that_is_killed_changes_nothing(other_scheduler):
         wait_for(lambda: begun(client))
         os.kill(pids(client)[0], signal.SIGKILL)
         assert_right(client.gather(futures))
-        client.wait_for_workers(2, timeout=60)  # the end of a cluster may wait for a worker's start
+        client.wait_for_workers(2, timeout=PATIENCE)  # a cluster's end may wait for one that starts
 
 
 def greedy(block, block_info=None):
@@ -89,7 +90,7 @@ def test_a_worker_that_runs_out_of_memory_is_told_of_with_its_part():
         future = client.compute(look.attend())
         guilty = r"\('(greedy-key[\w-]*', (0, )?0, 2, 0|softlookup-part-\w+', 0, 0, 0, 2)\)"
         with pytest.raises(KilledWorker, match=guilty):
-            future.result(timeout=90)
+            future.result(timeout=PATIENCE)
 
 
 def test_a_part_of_a_file_that_is_gone_or_another_one_is_named_by_a_worker(tmp_path):
@@ -100,13 +101,13 @@ def test_a_part_of_a_file_that_is_gone_or_another_one_is_named_by_a_worker(tmp_p
     key, again = (open_array(tmp_path / "key.npy", chunks=(1, size, 8)) for size in (200, 300))
     out = sl.attend(key[:, :9], key, open_array(tmp_path / "value.zarr"))
     with cluster(1) as client:
-        assert_same_bits(client.compute(key).result(timeout=60), numbers)
+        assert_same_bits(client.compute(key).result(timeout=PATIENCE), numbers)
         (tmp_path / "value.zarr" / "c" / "1" / "2" / "0").unlink()
         with pytest.raises(FileError, match=r"value\.zarr: chunk \(1, 2, 0\) must be there; c/1/2"):
-            client.compute(out).result(timeout=60)
+            client.compute(out).result(timeout=PATIENCE)
         np.save(tmp_path / "key.npy", numbers + 1)
         with pytest.raises(FileError, match=r"key\.npy: chunk \(\d, \d, 0\) must be as it was"):
-            client.compute(again).result(timeout=60)
+            client.compute(again).result(timeout=PATIENCE)
 
 
 @pytest.mark.slow

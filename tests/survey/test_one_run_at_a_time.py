@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 import softlookup as sl
+from patience import PATIENCE
 from softlookup import writing
 from softlookup.errors import FileError
 from softlookup.surveys import surveying
+from surveyed import without_progress
 
 pytestmark = pytest.mark.models
 pytest.importorskip("fcntl")
@@ -58,9 +60,8 @@ from softlookup.surveys import surveying
 
 def entered(*given, enter=surveying._entered):
     Path(sys.argv[1]).touch()
-    until = time.monotonic() + 100
-    while not Path(sys.argv[2]).exists() and time.monotonic() < until:
-        pass
+    while not Path(sys.argv[2]).exists():
+        time.sleep(0.001)
     return enter(*given)
 
 surveying._entered = entered
@@ -81,8 +82,14 @@ def test_of_two_that_begin_at_once_one_works(tiny_model, tmp_path, written, asse
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         ) for each in (ready, ready[::-1])
     ]  # fmt: skip
-    said = {run.communicate(timeout=150)[1]: run.returncode for run in runs}
-    assert said == {"": 0, f"{out}: {AT_WORK}. Wait for it, or choose another folder.\n": 2}
+    try:
+        said = [without_progress(run.communicate(timeout=PATIENCE)[1]) for run in runs]
+    finally:
+        for run in runs:  # one that waits for the other would do so for ever
+            run.kill()
+    refused = f"{out}: {AT_WORK}. Wait for it, or choose another folder.\n"
+    codes = [run.returncode for run in runs]
+    assert sorted(zip(codes, said, strict=True)) == [(0, ""), (2, refused)]
     assert_same(whole, out)
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 import softlookup as sl
+from patience import PATIENCE
 from softlookup.errors import BackendError
 from softlookup.surveys import open_survey
 
@@ -45,7 +46,7 @@ def test_a_worker_out_of_memory_is_one_sentence(tiny_model, written, tmp_path, a
     tries = {"distributed.scheduler.allowed-failures": 1}  # two
     told = r"must live to work out lines 4 \.\.\. 6 \(partition 1\); each that tried was killed"
     with (
-        within(200, "a survey"),
+        within(2 * PATIENCE, "a survey"),
         dask.config.set(tries),
         distributed.LocalCluster(
             n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0",

@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from patience import PATIENCE
 from surveyed import without_progress
 
 pytestmark = [pytest.mark.models, pytest.mark.slow]
@@ -33,7 +34,7 @@ def test_it_resumes_after_a_kill_and_equals_an_undisturbed_run(tmp_path, assert_
 
     cut, whole = tmp_path / "cut", tmp_path / "whole"
     process = begin(cut, 2)
-    until = time.monotonic() + 120
+    until = time.monotonic() + PATIENCE
     while len(list(cut.glob("done/part-*.json"))) < 3 and process.poll() is None:
         assert time.monotonic() < until
         time.sleep(0.02)
@@ -42,7 +43,7 @@ def test_it_resumes_after_a_kill_and_equals_an_undisturbed_run(tmp_path, assert_
     before = {one.name: one.stat().st_mtime_ns for one in cut.glob("done/part-*.json")}
     assert 3 <= len(before) < 26
     process = begin(cut, 2)
-    out, err = process.communicate(timeout=300)
+    out, err = process.communicate(timeout=PATIENCE)
     there = f"goes on: {8 * len(before)} of 201 lines are there\n"
     skipped = "line 51: must be JSON; it is not, at character 0; skipped\n"
     assert (process.returncode, without_progress(err)) == (0, f"{there}{skipped}")
@@ -50,5 +51,5 @@ def test_it_resumes_after_a_kill_and_equals_an_undisturbed_run(tmp_path, assert_
     after = {one.name: one.stat().st_mtime_ns for one in cut.glob("done/part-*.json")}
     assert before.items() <= after.items(), "what was whole was not measured twice"
     process = begin(whole, 0)
-    process.communicate(timeout=300)
+    process.communicate(timeout=PATIENCE)
     assert_same(whole, cut)

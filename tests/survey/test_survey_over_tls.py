@@ -9,6 +9,7 @@ import sys
 import pytest
 
 import softlookup as sl
+from patience import PATIENCE
 from softlookup.errors import BackendError
 from softlookup.surveys.processes import processes
 
@@ -30,7 +31,7 @@ NAMES = [
 
 @pytest.fixture(autouse=True)
 def _in_time():
-    with within(300, "a survey"):
+    with within(2 * PATIENCE, "a survey"):
         yield
 
 
@@ -61,7 +62,7 @@ def test_a_survey_over_tls(tiny_model, corpus, tmp_path, there, assert_same):
     def run(**more):
         return subprocess.run(
             [sys.executable, "-m", "softlookup", *map(str, words)], env={**os.environ, **more},
-            capture_output=True, text=True, timeout=120, check=False,
+            capture_output=True, text=True, timeout=PATIENCE, check=False,
         )  # fmt: skip
 
     without = run()
@@ -101,10 +102,10 @@ def test_processes_here_speak_tls_where_cryptography_is(monkeypatch, security):
     monkeypatch.setattr(distributed.Security, "temporary", lambda: security)
     with processes(1) as there, distributed.Client(there) as client:
         assert client.scheduler.address.startswith("tls://127.0.0.1:")
-        client.wait_for_workers(1, timeout=60)
+        client.wait_for_workers(1, timeout=PATIENCE)
         (address,) = client.scheduler_info()["workers"]
         assert address.startswith("tls://127.0.0.1:")
-        assert client.submit(abs, -7).result(timeout=60) == 7
+        assert client.submit(abs, -7).result(timeout=PATIENCE) == 7
 
 
 def test_processes_here_that_must_speak_tls_and_cannot_are_one_sentence(

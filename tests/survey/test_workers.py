@@ -14,6 +14,7 @@ from contextlib import suppress
 import pytest
 
 import softlookup as sl
+from patience import PATIENCE
 from softlookup.errors import BackendError, FileError, PackageError
 from softlookup.surveys import cluster, open_survey, surveying
 from softlookup.surveys.corpus import read_corpus
@@ -30,7 +31,7 @@ from sharded.clusters import processes_of_their_own, within  # noqa: E402 (which
 
 @pytest.fixture(autouse=True)
 def _in_time():
-    with within(300, "a survey"):
+    with within(2 * PATIENCE, "a survey"):
         yield
 
 
@@ -115,7 +116,7 @@ def test_a_scheduler_without_workers_is_told_and_waited_for(tiny_model, many, tm
             f"dask worker {address}\n"
         )
         there.scale(1)
-        out, _ = process.communicate(timeout=120)
+        out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert "19 texts, 152 rows in 2 files; 5 lines skipped" in out
 
@@ -123,7 +124,7 @@ def test_a_scheduler_without_workers_is_told_and_waited_for(tiny_model, many, tm
 def assert_gone(group):
     """Assert that no process of a group is left, but for those that wait for the system."""
     psutil = pytest.importorskip("psutil")
-    until, left = time.monotonic() + 10, True
+    until, left = time.monotonic() + PATIENCE, True
     while left and time.monotonic() < until:
         left = []
         for one in psutil.process_iter(["status"]):
@@ -144,7 +145,7 @@ def begin(model, texts, out, *more):
 
 def wait_for_rows(process, out):
     """Wait until a survey has written something."""
-    until = time.monotonic() + 120
+    until = time.monotonic() + PATIENCE
     while not list(out.glob("done/part-*.json")) and process.poll() is None:
         assert time.monotonic() < until
         time.sleep(0.02)
@@ -167,7 +168,7 @@ def test_an_end_is_one_sentence_and_the_next_run_goes_on(tiny_model, tmp_path, w
     process = begin(tiny_model, file, out, "--lines", "2")
     wait_for_rows(process, out)
     tell(process.pid)
-    said, err = process.communicate(timeout=60)
+    said, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, said) == (code, "")
     whole = len(list(out.glob("done/part-*.json")))
     said = without_progress(err)
@@ -188,7 +189,7 @@ def test_an_end_that_nobody_hears_leaves_no_word_and_no_process(tiny_model, tmp_
     process = begin(tiny_model, file, out, "--lines", "2")
     wait_for_rows(process, out)
     process.kill()
-    said, err = process.communicate(timeout=60)
+    said, err = process.communicate(timeout=PATIENCE)
     assert (said, without_progress(err)) == ("", "")
     assert_gone(process.pid)
     process = begin(tiny_model, file, out, "--lines", "2", "--workers", "0")
@@ -201,10 +202,10 @@ def test_an_end_that_nobody_hears_leaves_no_word_and_no_process(tiny_model, tmp_
 def test_a_worker_hears_no_ctrl_c_nor_does_the_next_one():
     with processes(1) as there, distributed.Client(there) as client:
         for again in (False, True):
-            client.wait_for_workers(1, timeout=60)
+            client.wait_for_workers(1, timeout=PATIENCE)
             held = client.submit(signal.pthread_sigmask, signal.SIG_BLOCK, [], pure=False)
-            assert signal.SIGINT in held.result(timeout=60)
-            pid = client.submit(os.getpid, pure=False).result(timeout=60)
+            assert signal.SIGINT in held.result(timeout=PATIENCE)
+            pid = client.submit(os.getpid, pure=False).result(timeout=PATIENCE)
             if not again:  # the last one ends with its cluster
                 os.kill(pid, signal.SIGKILL)
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
@@ -229,7 +230,7 @@ def test_a_script_that_each_worker_would_run_is_one_sentence(tiny_model, many, t
     script = tmp_path / "script.py"
     script.write_text("import sys, softlookup as sl\nsl.survey(*sys.argv[1:], workers=2)\n")
     words = [sys.executable, script, tiny_model, many, tmp_path / "out"]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=200, check=False)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == (
         "softlookup.errors.BackendError: workers: must start; each of them ended as it began. In a "
@@ -256,10 +257,10 @@ def test_an_end_that_dask_does_not_come_to_is_not_waited_for(monkeypatch):
     monkeypatch.setattr("softlookup.surveys.processes._LONGEST", 2)
     before = set(multiprocessing.active_children())
     with processes(1) as there, distributed.Client(there) as client:
-        client.wait_for_workers(1, timeout=60)
+        client.wait_for_workers(1, timeout=PATIENCE)
         monkeypatch.setattr(there, "_close", lambda: asyncio.sleep(10**6))
     monkeypatch.undo()
-    there.close(timeout=30)
+    there.close(timeout=PATIENCE)
     assert set(multiprocessing.active_children()) <= before
 
 

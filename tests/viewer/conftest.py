@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
+from patience import PATIENCE
 from softlookup.shelf import find
 from softlookup.viewer import Session
 from softlookup.viewer.view import View
@@ -41,7 +42,7 @@ class Wire:
         return self.send("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n")
 
     def send(self, request):
-        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as connection:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as connection:
             connection.sendall(request)
             received = b""
             # a server that hangs up before it has read everything resets what it answered

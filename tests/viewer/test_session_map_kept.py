@@ -11,14 +11,13 @@ import pytest
 from asking import ask, finish, strip, tile
 from looked_into import KV_LEN, Q_LEN, capture_of, look_of
 
+from patience import PATIENCE
 from softlookup import Lookup
 from softlookup.errors import FileError
 from softlookup.shelf import find
 from softlookup.viewer import Session, item_of, kept, maps, profiles, summaries
 from softlookup.viewer.opened import Opened, place_of
 from softlookup.weightmap import WeightMap, bands
-
-PATIENCE = 10  # seconds, for a test that fails
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from asking import ask, overview
 
 import oracle
 from cases import BFLOAT16
+from patience import PATIENCE
 from softlookup import Lookup
 from softlookup.captures import Axis, Capture, Layer
 from softlookup.viewer import Session, blocks, kinds, summaries
@@ -334,7 +335,7 @@ def test_others_are_answered_while_tokens_are_sorted(monkeypatch):
     def labels(axis):
         asking = threading.Thread(target=lambda: ask(session, "trace", row=3) and answered.set())
         asking.start()
-        in_time.append(answered.wait(10))
+        in_time.append(answered.wait(PATIENCE))
         return real(axis)
 
     monkeypatch.setattr(summaries.kinds, "labels", labels)

@@ -9,12 +9,12 @@ import pytest
 from asking import ask
 
 from captured import captured
+from patience import PATIENCE
 from softlookup import Lookup
 from softlookup.viewer import Session, blocks, rectangles
 from softlookup.viewer.turns import Turns
 
 LENGTH, BLOCKS = 64, 8
-PATIENCE = 10  # seconds, for a test that fails
 
 
 def until(true):

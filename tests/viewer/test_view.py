@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import softlookup as sl
+from patience import PATIENCE
 from softlookup import viewer
 from softlookup.captures import label
 from softlookup.errors import DtypeError, FileError, OptionError, ViewError
@@ -228,7 +229,7 @@ def asked(monkeypatch):
         return True
 
     monkeypatch.setattr("webbrowser.open", record)
-    return lambda: done.wait(10) and links[0]
+    return lambda: done.wait(PATIENCE) and links[0]
 
 
 def path_of(link):
@@ -278,7 +279,7 @@ def test_a_browser_that_cannot_be_opened_is_one_line(monkeypatch, capsys):
     with opened(open_browser=True):
         for thread in threading.enumerate():
             if thread.name == "softlookup-browser":
-                thread.join(10)
+                thread.join(PATIENCE)
     assert capsys.readouterr().err == "No browser could be opened; open the link yourself.\n"
 
 
@@ -314,11 +315,11 @@ def test_a_signal_ends_the_wait_cleanly(number):
     go_on(process)
     while process.stdout.readline() != "waiting\n":
         pass
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE
     while not handles(process.pid, number) and time.monotonic() < deadline:
         time.sleep(0.01)
     process.send_signal(number)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, err) == (0, "left\n", "")
     assert is_refused(httpx.URL(url).port)
 
@@ -335,7 +336,7 @@ def handles(pid, number):
 
 def test_a_program_that_does_not_wait_ends():
     process, _ = run("")
-    out, err = process.communicate("\n", timeout=20)
+    out, err = process.communicate("\n", timeout=PATIENCE)
     assert (process.returncode, err) == (0, "")
     assert out.endswith("left\n")
 
@@ -359,7 +360,7 @@ def test_the_process_list_does_not_hold_the_token(tmp_path):
     try:
         url = re.search(r"http\S+", process.stdout.readline())[0]
         token = url.partition("#t=")[2]
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + PATIENCE
         while not (tmp_path / "arguments").exists() and time.monotonic() < deadline:
             time.sleep(0.02)
         shown = []
@@ -374,6 +375,6 @@ def test_the_process_list_does_not_hold_the_token(tmp_path):
         assert list(tmp_path.glob("softlookup-*/open.html"))
     finally:
         (tmp_path / "done").touch()
-        _, err = process.communicate("\n", timeout=20)
+        _, err = process.communicate("\n", timeout=PATIENCE)
     assert (process.returncode, err) == (0, "")
     assert not list(tmp_path.glob("softlookup-*"))

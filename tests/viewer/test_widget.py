@@ -11,6 +11,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from patience import PATIENCE
+
 pytest.importorskip("anywidget")
 
 import softlookup as sl
@@ -83,7 +85,7 @@ class Slow:
     def handle(self, op, args):
         if op == "slow":
             self.begun.set()
-            assert self.go.wait(30)
+            assert self.go.wait(PATIENCE)
             return {"slow": True}, None
         if op == "fails":
             raise ZeroDivisionError("of all things")
@@ -147,7 +149,7 @@ def test_what_is_no_question_is_let_go(cell, content):
 def test_a_long_answer_holds_up_neither_a_short_one_nor_the_thread_that_asked(slow):
     cell, session = slow
     cell.say({"id": "long", "op": "slow"})
-    assert session.begun.wait(30)
+    assert session.begun.wait(PATIENCE)
     assert cell.ask("here", "a") == ({"working": ["long"]}, [])
     assert cell.ask("info", "b")[0]["capture"] == "sentence"
     session.go.set()
@@ -192,7 +194,7 @@ def test_a_closed_widget_answers_nothing_and_leaves_no_thread(session):
     cell.widget._hear(None, {"id": "2", "op": "info"}, None)
     assert cell.widget._working == set()
     for thread in threads:
-        thread.join(10)
+        thread.join(PATIENCE)
         assert not thread.is_alive()
     assert [told["id"] for told, *_ in cell.sent] == ["1"]
 
