@@ -103,7 +103,7 @@ def test_threads_of_python_compute_at_the_same_time():
     script = """
         from concurrent.futures import ThreadPoolExecutor
         with ThreadPoolExecutor(6) as pool:
-            list(pool.map(lambda n: assert_right(), range(60)))
+            list(pool.map(lambda n: assert_right(), range(24)))
     """
     words_of(script)
 
@@ -115,6 +115,7 @@ MEMORY = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="hardware: memory is read in /proc"
 )

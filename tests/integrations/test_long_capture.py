@@ -21,6 +21,7 @@ def tool(smollm2, monkeypatch):
     return tool
 
 
+@pytest.mark.slow
 def test_the_file_says_what_it_is_and_holds_the_model_s_own_lookups(tool, tmp_path, capsys):
     file = tmp_path / "long.safetensors"
     tool.main(["90", "-o", str(file)])
@@ -41,6 +42,7 @@ def test_the_file_says_what_it_is_and_holds_the_model_s_own_lookups(tool, tmp_pa
     assert tool.text().startswith("Execution model")
 
 
+@pytest.mark.slow
 def test_the_whole_text_is_long_enough(tool, smollm2):
     there = len(smollm2.tokenizer(tool.text())["input_ids"])
     assert there >= tool.LENGTH
@@ -48,7 +50,8 @@ def test_the_whole_text_is_long_enough(tool, smollm2):
         tool.make(9_999_999)
 
 
-def test_a_wrong_place_is_told_before_the_model_runs(tool, tmp_path, monkeypatch):
+def test_a_wrong_place_is_told_before_the_model_runs(tmp_path, monkeypatch):
+    tool = load_tool("long_capture")
     monkeypatch.setattr(tool, "load_model", None)
     with pytest.raises(SystemExit, match="cannot be written: No such file or directory"):
         tool.main(["90", "-o", str(tmp_path / "none" / "a.safetensors")])

@@ -5,11 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.slow
 def test_the_lines_of_the_readme_run_as_a_script(tmp_path):
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     section = text.split("## When it outgrows your machine")[1].split("\n## ")[0]

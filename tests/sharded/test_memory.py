@@ -161,6 +161,7 @@ def highest():
     return int(text.split("VmHWM:")[1].split()[0]) / 1024
 
 
+@pytest.mark.slow
 def test_a_worker_does_not_grow_with_the_keys(tmp_path):
     if not Path("/proc/self/status").exists():
         pytest.skip("hardware: no /proc, which tells a process' highest memory")

@@ -69,6 +69,7 @@ sys.exit(main(sys.argv[3:]))
 """
 
 
+@pytest.mark.slow
 def test_of_two_that_begin_at_once_one_works(tiny_model, tmp_path, written, assert_same):
     file = written(tmp_path / "t.jsonl", [{"text": "the bank of the river"}] * 60)
     whole, out = tmp_path / "whole", tmp_path / "out"

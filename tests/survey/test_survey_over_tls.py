@@ -50,6 +50,7 @@ def there(security):
         yield made
 
 
+@pytest.mark.slow
 def test_a_survey_over_tls(tiny_model, corpus, tmp_path, there, assert_same):
     """In a process of its own, told of its certificates as docs/survey.md says."""
     security, address = there.security, there.scheduler_address

@@ -364,6 +364,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_one_sentence_and_the_run_goes_on(tiny_model, corpus, tmp_path, assert_same):
     """A limit on the size of files stands for the disk: the manifest fits, no rows do."""
     pytest.importorskip("resource")

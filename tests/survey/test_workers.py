@@ -63,6 +63,7 @@ class CutError(Exception):
     pass
 
 
+@pytest.mark.slow
 def test_an_error_that_is_kept_keeps_no_worker(tiny_model, many, tmp_path):
     before = set(multiprocessing.active_children())
 
@@ -105,6 +106,7 @@ def test_an_address_is_tried_before_a_model_is_read(tiny_model, many, tmp_path, 
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_a_scheduler_without_workers_is_told_and_waited_for(tiny_model, many, tmp_path):
     with distributed.LocalCluster(
         n_workers=0, threads_per_worker=1, dashboard_address="127.0.0.1:0"
@@ -156,6 +158,7 @@ groups = pytest.mark.skipif(
 )
 
 
+@pytest.mark.slow
 @groups
 @pytest.mark.parametrize(("tell", "code"), [
     (lambda pid: os.killpg(pid, signal.SIGINT), 130),
@@ -182,6 +185,7 @@ def test_an_end_is_one_sentence_and_the_next_run_goes_on(tiny_model, tmp_path, w
     assert whole == 0 or line == f"goes on: {2 * whole:,} of 2,000 lines are there\n"
 
 
+@pytest.mark.slow
 @groups
 def test_an_end_that_nobody_hears_leaves_no_word_and_no_process(tiny_model, tmp_path, written):
     file, out = tmp_path / "t.jsonl", tmp_path / "out"
@@ -226,6 +230,7 @@ def test_ctrl_c_while_a_worker_starts_is_heard_and_leaves_none(monkeypatch):
     assert set(multiprocessing.active_children()) <= before
 
 
+@pytest.mark.slow
 def test_a_script_that_each_worker_would_run_is_one_sentence(tiny_model, many, tmp_path):
     script = tmp_path / "script.py"
     script.write_text("import sys, softlookup as sl\nsl.survey(*sys.argv[1:], workers=2)\n")
