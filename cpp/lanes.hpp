@@ -4,7 +4,7 @@
 //
 //   fma(a, b, c)   a * b + c, rounded once where the machine can
 //   larger(a, x)   the larger one; x where either is NaN
-//   scaled(p, n)   p * 2^n for whole n <= 0; 0 below the normal numbers
+//   scaled(p, n)   p * 2^n for whole n <= 0 that leads to a normal number
 //   bits(m)        which lanes of a mask are set, the first in the lowest bit
 //   bytes_as<M>(p) as many bytes as there are lanes, in lanes
 //   interleave_low, interleave_high   the lanes of two, by turns, of the lower or upper half of each
@@ -21,7 +21,7 @@ template <> struct Of<float> {
     typedef i32v M;
     typedef int32_t I;
     static constexpr float LOWEST = -3.40282346638528859812e+38f, LOG2E = 1.44269504088896340736f,
-                           NOTHING = -140.0f;  // exp of this, and of less, is 0
+                           NOTHING = -87.3365f;  // exp of less counts as 0: it is no normal number
 };
 
 template <> struct Of<double> {
@@ -29,7 +29,7 @@ template <> struct Of<double> {
     typedef i64v M;
     typedef int64_t I;
     static constexpr double LOWEST = -1.79769313486231570815e+308,
-                            LOG2E = 1.44269504088896340736, NOTHING = -780.0;
+                            LOG2E = 1.44269504088896340736, NOTHING = -708.396;
 };
 
 template <class M> INLINE bool any(M m) { return bits(m) != 0; }  // whether a lane is set
@@ -89,12 +89,13 @@ INLINE f32v power(f32v r) {
 }
 INLINE f64v power(f64v r) { return fma(series(r), r, splat(1.0)); }
 
-// exp(x) for x <= 0: exactly 1 at 0, exactly 0 at -inf, NaN for NaN.
+// exp(x) for x <= 0: exactly 1 at 0, exactly 0 below NOTHING and so at -inf, NaN for NaN. Numbers below
+// the normal ones are not made: one costs some processors 200 cycles, and 130 in each product.
 template <class T> INLINE typename Of<T>::V exp_of(typename Of<T>::V x) {
-    const auto log2e = splat(Of<T>::LOG2E);
-    x = larger(splat(Of<T>::NOTHING), x);
-    const auto n = rounded(x * log2e);
-    return scaled(power(fma(x, log2e, -n)), n);
+    const auto log2e = splat(Of<T>::LOG2E), least = splat(Of<T>::NOTHING);
+    const auto some = larger(least, x), n = rounded(some * log2e);
+    const auto found = scaled(power(fma(some, log2e, -n)), n);
+    return x < least ? typename Of<T>::V{} : found;
 }
 
 // tanh, with an error relative to its size: as expm1(2x) / (expm1(2x) + 2) of -|x|.
