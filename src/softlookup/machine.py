@@ -14,6 +14,7 @@ from softlookup.errors import BackendError, OptionError
 ISA = "SOFTLOOKUP_ISA"
 THREADS = "SOFTLOOKUP_THREADS"
 MOST_THREADS = 1024
+_PAIRS = "x86-64-v4-bf16"
 
 
 @cache
@@ -75,6 +76,15 @@ def active() -> str:
             f"{names[0]}."
         )  # fmt: skip
     return asked
+
+
+def why_active() -> str:
+    """Return why the active instruction set is the one, in a few words."""
+    if os.environ.get(ISA):
+        return f"{ISA} names it"
+    if _PAIRS in supported()[1:]:
+        return "the best one here; this processor's dots of bfloat16 are slower"
+    return "the best one here"
 
 
 def threads() -> int:

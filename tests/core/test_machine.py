@@ -1,5 +1,7 @@
 """The compiled core: what runs here, what the two variables force, what is refused."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -27,6 +29,22 @@ def test_the_best_supported_set_is_active_and_any_supported_one_can_be_forced(mo
         monkeypatch.setenv(machine.ISA, name)
         assert machine.active() == name
         np.testing.assert_array_equal(sl.attend(ONE, ONE, ONE, backend="cpu"), ONE)
+
+
+@compiled
+def test_dots_of_pairs_come_first_on_the_processors_that_they_are_faster_on(monkeypatch):
+    names, info = machine.supported(), Path("/proc/cpuinfo")
+    pairs = "x86-64-v4-bf16"
+    if pairs not in names or not info.is_file():
+        pytest.skip("hardware: no instruction set with dots of bfloat16, or none that is named")
+    amd = "AuthenticAMD" in info.read_text(encoding="utf-8")
+    assert (names[0] == pairs) == amd
+    assert [n for n in machine.compiled() if n in names] == list(names)
+    why = "active " + names[0] + " on"
+    assert why in diagnose()
+    assert ("this processor's dots of bfloat16 are slower" in diagnose()) == (not amd)
+    monkeypatch.setenv(machine.ISA, pairs)
+    assert f"active {pairs} on {machine.threads()} threads: SOFTLOOKUP_ISA names it" in diagnose()
 
 
 @compiled

@@ -68,7 +68,7 @@ def _core() -> str:
     if not machine.compiled():
         return "not compiled"
     try:
-        used = f"{machine.active()} on {machine.threads()} threads"
+        used = f"{machine.active()} on {machine.threads()} threads: {machine.why_active()}"
     except SoftlookupError as error:
         used = f"none: {error}"
     return (
