@@ -243,6 +243,8 @@ def _not_numbers(given: Any, argument: str) -> DtypeError:
 def as_floats(given: Any, argument: str) -> Array:
     """View `given` as float16, bfloat16, float32 or float64; lists and integers become float64.
 
+    So does a number of Python's; one of NumPy's has a dtype and keeps it.
+
     Raises
     ------
     DtypeError
@@ -251,7 +253,8 @@ def as_floats(given: Any, argument: str) -> Array:
     if type(given) is np.ndarray and given.dtype in FLOAT_DTYPES:  # nothing is left to be seen to
         return given
     array: Array = as_array(given, argument)
-    if array.dtype.kind in "iu" or (is_listed(given) and array.dtype in FLOAT_DTYPES):
+    chosen = isinstance(given, np.generic) or not is_listed(given)
+    if array.dtype.kind in "iu" or (array.dtype in FLOAT_DTYPES and not chosen):
         return array.astype(np.float64)
     if array.dtype in FLOAT_DTYPES:
         return array

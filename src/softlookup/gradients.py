@@ -53,7 +53,7 @@ class Gradients(NamedTuple):
     value : ndarray of shape (..., kv_heads, kv_len, value_dim)
     bias : ndarray of the bias' own shape and dtype, or None
         Summed over the axes that the bias was broadcast over; None without a bias.
-    sinks : ndarray of shape (heads,), of the sinks' dtype, or None
+    sinks : ndarray of the sinks' own shape and dtype, or None
         None without sinks.
     """
 
@@ -190,6 +190,6 @@ def restore(problem: Problem, found: Gradients) -> Gradients:
     if bias is not None and problem.bias is not None:
         bias = _cast(bias.reshape(problem.bias.given), problem.bias.array.dtype)
     if sinks is not None and problem.sinks is not None:
-        sinks = _cast(sinks, problem.sinks.dtype)
+        sinks = _cast(sinks.reshape(problem.sinks_given), problem.sinks.dtype)
     query, key, value = (problem.restore(part) for part in found[:3])
     return Gradients(query, key, value, bias, sinks)

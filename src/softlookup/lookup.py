@@ -214,8 +214,7 @@ class Lookup(Inputs):
         Returns
         -------
         Gradients
-            query, key and value in the inputs' dtype and shapes; bias in the bias' own shape and
-            dtype; sinks.
+            query, key and value in the inputs' dtype and shapes; bias and sinks in their own.
 
         Raises
         ------

@@ -210,7 +210,7 @@ def check_bias(bias: Any) -> Array:
 
 
 def check_sinks(sinks: Any, heads: int, plain: bool) -> Array:
-    """Return `sinks`, shape (heads,)."""
+    """Return `sinks`, shape (heads,), or () where there is no heads axis."""
     array = as_floats(sinks, "sinks")
     if array.shape != (heads,) and not (plain and array.shape == ()):
         raise ShapeError(
@@ -218,7 +218,7 @@ def check_sinks(sinks: Any, heads: int, plain: bool) -> Array:
             f"must be one logit for each of the query's heads, shape ({heads},); got "
             f"{array.shape}. Broadcast it with numpy.broadcast_to.",
         )
-    return array.reshape(heads)
+    return array
 
 
 def check_kv_lens(kv_lens: Any, batch_shape: tuple[int, ...], kv_len: int) -> IntArray | None:

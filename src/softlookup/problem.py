@@ -67,6 +67,8 @@ class Problem:
         True may look; added to the scores.
     sinks : ndarray of shape (heads,) or None
         One logit a head in the denominator.
+    sinks_given : tuple of int
+        The shape that the caller gave them: what their gradient has. () for one number.
     batch, heads, kv_heads, group, q_len, kv_len, head_dim, value_dim : int
         The sizes: batch of all leading axes together, group of query heads that share a key head,
         kv_len with its padding, value_dim 0 where no value was given.
@@ -91,6 +93,7 @@ class Problem:
     scale: float
     softcap: float | None
     sinks: Array | None
+    sinks_given: tuple[int, ...] = ()
     batch: int = field(init=False)
     heads: int = field(init=False)
     kv_heads: int = field(init=False)
@@ -206,6 +209,7 @@ class Problem:
             mask=None if self.mask is None else self.mask.of_head(here, only),
             bias=None if self.bias is None else self.bias.of_head(here, only),
             sinks=None if self.sinks is None else self.sinks[only],
+            sinks_given=self.sinks_given if self.plain else (1,),
         )
 
 
@@ -243,6 +247,7 @@ def build_problem(
     full = (*batch_shape, *(() if plain else (heads,)), q_len, kv_len)
     lens = check_kv_lens(kv_lens, batch_shape, kv_len)
     asked = "causal" if looks_back else "window" if sides is not None else None
+    logits = None if sinks is None else check_sinks(sinks, heads, plain)
     return Problem(
         query=query,
         key=key,
@@ -264,7 +269,8 @@ def build_problem(
         kv_lens=lens,
         scale=check_scale(scale, head_dim),
         softcap=check_softcap(softcap),
-        sinks=None if sinks is None else beside(check_sinks(sinks, heads, plain), query, "sinks"),
+        sinks=None if logits is None else beside(logits.reshape(heads), query, "sinks"),
+        sinks_given=() if logits is None else logits.shape,
     )
 
 

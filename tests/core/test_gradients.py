@@ -157,6 +157,23 @@ def test_what_hidden_keys_hold_changes_nothing(backend):
             assert_same_bits(one, other)
 
 
+NUMBERS = {"a number": (0.5, np.float64), "an array of no axes": (np.array(0.5), np.float64),
+           "NumPy's float32": (np.float32(0.5), np.float32),
+           "NumPy's float16": (np.float16(0.5), np.float16)}  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "dtype"), NUMBERS.values(), ids=NUMBERS)
+def test_one_number_as_sinks_or_bias_has_one_gradient_of_its_own_dtype(given, dtype, backend):
+    rows = np.eye(2, dtype=np.float32)
+    look = sl.Lookup(rows, rows, rows, sinks=given, bias=given, backend=backend)
+    listed = sl.Lookup(rows, rows, rows, sinks=[given], bias=given, backend=backend).gradients(rows)
+    assert listed.sinks.shape == (1,)
+    for found in (look.gradients(rows), look.head().gradients(rows)):
+        for each in (found.sinks, found.bias):
+            assert (np.shape(each), each.dtype) == ((), dtype)
+        assert float(found.sinks) == pytest.approx(listed.sinks[0], rel=1e-3)
+
+
 @pytest.mark.parametrize("spoilt", ["query", "sink", "key"])
 def test_a_row_that_is_nan_spoils_what_it_sees_and_nothing_else(spoilt, backend):
     call = Case("spoilt", batch=(), heads=(1, 1), q_len=7, kv_len=7, head_dim=5).build()
