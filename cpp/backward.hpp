@@ -1,7 +1,10 @@
     // ---- gradients: the tile's rows against all the keys that they see; inside Tile.
     //
     // With p a weight and g the gradient of the output: the score's gradient is
-    // p * (g . value - delta), delta that of the row: g . out less the gradient of its lse.
+    // p * (g . value - delta), delta that of the row: g . out less the gradient of its lse. An out of
+    // 16 bits is rounded, which would show in every gradient of the row: there delta is the sum of
+    // p * (g . value) itself, and the tile goes over its keys twice, once for that.
+    static constexpr bool SUMS_DELTA = !E::IN_PLACE;
 
     struct Wide {  // a block of keys or values as T
         const T* data;
@@ -22,8 +25,10 @@
         grad_lanes = room.take<T>(call.value_dim * MQ);
         query_rows = room.take<T>(call.head_dim * MQ);
         grad_rows = room.take<T>(call.value_dim * MQ);
-        flow = room.take<T>(BLOCK * MQ);
-        capped = room.take<T>(call.softcap > 0 ? BLOCK * MQ : 0);
+        const int64_t held = (SUMS_DELTA ? call.kv_len : BLOCK) * MQ;
+        all_weights = SUMS_DELTA ? room.take<T>(held) : cells;
+        all_flow = room.take<T>(held);
+        all_capped = room.take<T>(call.softcap > 0 ? held : 0);
         wide_keys = room.take<T>(BLOCK * call.head_dim);
     }
 
@@ -41,20 +46,40 @@
             delta[i] = ((const T*)call.delta)[at];
         }
         __builtin_memset(query_grad, 0, call.head_dim * MQ * sizeof(T));
+        each_block([&](int64_t low, int count) {
+            find_weights(low, count, takes, shift);
+            find_pulls(low, count);
+            if constexpr (SUMS_DELTA) add_to_delta(count, delta);
+            else let_through(low, count, delta, lost);
+        });
+        if constexpr (SUMS_DELTA) {
+            for (int i = 0; i < rows.count; i++) ((T*)call.delta)[row_index(i)] = delta[i];
+            each_block([&](int64_t low, int count) { let_through(low, count, delta, lost); });
+        }
+        write_query_grad();
+    }
+
+    // Call `use` with the first key of each block that a row sees, and how many there are.
+    template <class Use> void each_block(Use use) {
         for (int64_t block = first / BLOCK * BLOCK; block < last; block += BLOCK) {
             const int64_t low = block > first ? block : first;
             const int count = (int)((block + BLOCK < last ? block + BLOCK : last) - low);
             if (call.mask.data && mask_hides(low, count)) continue;
-            find_weights(low, count, takes, shift);
-            const Wide value = widened(value_at(low), call.value.row, call.value.dim, count,
-                                       call.value_dim, values);
-            find_flow(count, value, delta);
-            if (lost) spoil_cells(low, count);
-            if (call.bias_grad.data) add_bias_grad(low, count);
-            if (call.softcap > 0) uncap(count);
-            add_block(low, count);
+            const int64_t at = SUMS_DELTA ? low * MQ : 0;
+            cells = all_weights + at;
+            flow = all_flow + at;
+            capped = all_capped + at;
+            use(low, count);
         }
-        write_query_grad();
+    }
+
+    // What a block's weights and pulls are to the inputs.
+    void let_through(int64_t low, int count, const T* delta, bool lost) {
+        find_flow(count, delta);
+        if (lost) spoil_cells(low, count);
+        if (call.bias_grad.data) add_bias_grad(low, count);
+        if (call.softcap > 0) uncap(count);
+        add_block(low, count);
     }
 
     // The rows of the query, scaled, and of the output's gradient, which also lies in lanes. Numbers
@@ -81,12 +106,31 @@
                rows.head[i] * call.out_grad.head + rows.query[i] * call.out_grad.row;
     }
 
-    // The gradients of the scores in `flow`; exactly 0 where the weight is.
-    void find_flow(int count, const Wide& value, const T* delta) {
+    // g . value of a block in `flow`.
+    void find_pulls(int64_t low, int count) {
+        const Wide value =
+            widened(value_at(low), call.value.row, call.value.dim, count, call.value_dim, values);
         V unused[MV];
         for (int v = 0; v < MV; v++) unused[v] = V{};
         products<T, MV, STEP>(grad_lanes, value.data, value.row, value.dim, call.value_dim, count,
                               count, flow, unused);
+    }
+
+    // Keys of weight 0 add nothing, whatever their values hold.
+    void add_to_delta(int count, T* delta) const {
+        for (int v = 0; v < MV; v++) {
+            V sum = V{};
+            for (int j = 0; j < count; j++) {
+                const int64_t at = ((int64_t)j * MV + v) * W;
+                const V p = load<T>(cells + at), x = p * load<T>(flow + at);
+                sum += (M)(p != V{}) ? x : V{};
+            }
+            store<T>(delta + v * W, load<T>(delta + v * W) + sum);
+        }
+    }
+
+    // The gradients of the scores in `flow`; exactly 0 where the weight is.
+    void find_flow(int count, const T* delta) {
         for (int v = 0; v < MV; v++) {
             const V less = load<T>(delta + v * W);
             for (int j = 0; j < count; j++) {

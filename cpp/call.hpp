@@ -83,7 +83,8 @@ struct Call {
 
     // Gradients, where out_grad.data is not null: of all rows, whose shift and factor are given.
     Strided out_grad;   // of the output, in the inputs' dtype
-    const void* delta;  // (batch, heads, q_len): out_grad . out, less the gradient of the lse
+    void* delta;  // (batch, heads, q_len): out_grad . out, less the gradient of the lse. In 16 bits
+                  // what is given is added to: there the kernels find out_grad . out, unrounded
     int32_t finite;     // whether query, key, value and out_grad are all finite
     int64_t grad_ranges;  // of a kv head's rows, each with its own sums
     void* query_grad;   // (batch, heads, q_len, head_dim) in the inputs' dtype

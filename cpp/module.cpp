@@ -125,7 +125,7 @@ Call call_of(const nb::dict& given) {
     call.part_scores = address<void>(ENTRY(given, "part_scores"));
     call.part_keys = address<int64_t>(ENTRY(given, "part_keys"));
     call.out_grad = strided(ENTRY(given, "out_grad"));
-    call.delta = address<const void>(ENTRY(given, "delta"));
+    call.delta = address<void>(ENTRY(given, "delta"));
     call.finite = number<bool>(ENTRY(given, "finite"), false);
     call.grad_ranges = number<int64_t>(ENTRY(given, "grad_ranges"), 1);
     call.query_grad = address<void>(ENTRY(given, "query_grad"));

@@ -72,6 +72,7 @@ template <class E, int MV, int STEP> struct Tile {
     bool mask_alike = false, bias_alike = false;
     T *block_tops, *block_sums;  // of each row and BAND keys, relative to `peak`
     T *query_grad, *grad_lanes, *query_rows, *grad_rows, *flow, *capped, *wide_keys;
+    T *all_weights, *all_flow, *all_capped;  // of all keys, or of a block
     State<T> whole, part;
     bool scale_later, keeps_strip, keeps_blocks;
 

@@ -27,7 +27,8 @@ struct Numbers {
 };
 
 struct Gradients {
-    std::vector<double> out, delta;
+    std::vector<double> out, delta, delta_slack;
+    std::vector<double> given;  // of delta: all of it, or in 16 bits what comes of the lse
     Numbers query, key, value, bias;
     explicit Gradients(const Problem& p)
         : query(p.batch * p.heads * p.q_len * p.head_dim),
@@ -59,7 +60,7 @@ void add_pair(const Problem& p, Gradients& g, const Expected& e, int64_t b, int6
     const double off = e.weight_slack[row] + 8 * e.score_slack[row] +
                        eps * (double)(p.value_dim + p.q_len * (p.heads / p.kv_heads) + 64);
     const double slope = score_slope(p, b, h, i, j), flow = weight * (product - g.delta[row]);
-    const double loose = weight * size * off;
+    const double loose = weight * (size * off + g.delta_slack[row]);
     g.bias.add(row * p.kv_len + j, flow, loose);
     const int64_t kv = (b * p.kv_heads + h / (p.heads / p.kv_heads)) * p.kv_len + j;
     for (int64_t d = 0; d < p.head_dim; d++) {
@@ -71,16 +72,34 @@ void add_pair(const Problem& p, Gradients& g, const Expected& e, int64_t b, int6
         g.value.add(kv * p.value_dim + d, weight * out[d], weight * std::fabs(out[d]) * off);
 }
 
+// What rounding may do to the sum of weight * (gradient of the output . value) over the keys.
+double slack_of_delta(const Problem& p, const Gradients& g, const Expected& e, int64_t row) {
+    const int64_t b = row / (p.heads * p.q_len), h = row / p.q_len % p.heads;
+    double most = 0;
+    for (int64_t j = 0; j < p.kv_len; j++) {
+        double size = 0;
+        for (int64_t d = 0; d < p.value_dim && e.sees[row * p.kv_len + j]; d++)
+            size += std::fabs(g.out[row * p.value_dim + d] * p.v(b, h, j, d));
+        most = std::max(most, size);
+    }
+    const double eps = 0x1p-23 * (double)(p.value_dim + 128);
+    return most * (e.weight_slack[row] + 8 * e.score_slack[row] + eps);
+}
+
 Gradients expected_gradients(const Problem& p, const Expected& e, Random& random) {
     Gradients g(p);
     const int64_t rows = p.batch * p.heads * p.q_len;
     for (int64_t n = 0; n < rows * p.value_dim; n++)
         g.out.push_back(as(p.dtype, random.normal()));
     for (int64_t row = 0; row < rows; row++) {
-        double delta = random.chance(.3) ? random.normal() : 0;  // the lse may have a gradient, too
+        const double of_lse = random.chance(.3) ? as(p.compute(), random.normal()) : 0;
+        double delta = of_lse;
         for (int64_t d = 0; d < p.value_dim; d++)
             delta += g.out[row * p.value_dim + d] * e.answers.out[row * p.value_dim + d];
-        g.delta.push_back(as(p.compute(), delta));
+        const bool summed = size_of(p.dtype) == 2;
+        g.delta.push_back(summed ? delta : as(p.compute(), delta));
+        g.given.push_back(summed ? of_lse : g.delta.back());
+        g.delta_slack.push_back(summed ? slack_of_delta(p, g, e, row) : 0);
     }
     for (int64_t b = 0; b < p.batch; b++)
         for (int64_t h = 0; h < p.heads; h++)
@@ -101,7 +120,6 @@ struct Held {
     void fill(const std::vector<double>& from, Random& random) {
         for (size_t i = 0; i < from.size(); i++)
             put(dtype, memory.data() + (int64_t)i * size_of(dtype), from[i], random);
-        memory.seal();
     }
     double at(int64_t index) const { return value_at(dtype, memory.data() + index * size_of(dtype)); }
     void* data() const { return memory.data(); }
@@ -124,7 +142,7 @@ void assert_numbers(const char* what, const Held& got, const Numbers& e, int64_t
 }
 
 struct Run {
-    Held query, key, value, bias;
+    Held query, key, value, bias, delta;
     int64_t ranges;
 };
 
@@ -134,11 +152,13 @@ Run run_backward(const Problem& p, const Gradients& g, const Unit& unit, int thr
     const int64_t kv = p.batch * p.kv_heads * ranges * p.kv_len;
     Run made{{rows * p.head_dim, p.dtype, random}, {kv * p.head_dim, (int)T, random},
              {kv * p.value_dim, (int)T, random},
-             {with_bias ? rows * p.kv_len : 0, (int)T, random}, ranges};
-    Held shift(rows, (int)T, random), factor(rows, (int)T, random), delta(rows, (int)T, random);
+             {with_bias ? rows * p.kv_len : 0, (int)T, random}, {rows, (int)T, random}, ranges};
+    Held shift(rows, (int)T, random), factor(rows, (int)T, random);
     Held out(rows * p.value_dim, p.dtype, random);
     out.fill(g.out, random);
-    delta.fill(g.delta, random);
+    out.memory.seal();
+    made.delta.fill(g.given, random);
+    if (size_of(p.dtype) > 2) made.delta.memory.seal();
     std::vector<int64_t> entry;
     for (int64_t b = 0; b < p.batch; b++) entry.push_back(b);
     Laid laid(p, unit, {random.next(), false});
@@ -149,7 +169,7 @@ Run run_backward(const Problem& p, const Gradients& g, const Unit& unit, int thr
     call.lse = nullptr, call.keys = nullptr;
     call.out_grad = {out.data(), p.heads * p.q_len * p.value_dim, p.q_len * p.value_dim,
                      p.value_dim, 1};
-    call.delta = delta.data(), call.finite = finite, call.grad_ranges = ranges;
+    call.delta = made.delta.data(), call.finite = finite, call.grad_ranges = ranges;
     call.query_grad = made.query.data(), call.key_grad = made.key.data();
     call.value_grad = made.value.data();
     if (with_bias)
@@ -210,6 +230,10 @@ void check(const Problem& p, const Unit& unit, Random& random) {
     assert_numbers("gradient of the value", got.value, g.value, ranges,
                    std::max<int64_t>(p.kv_len * p.value_dim, 1));
     if (bias) assert_numbers("gradient of the bias", got.bias, g.bias, 1, 1);
+    for (int64_t row = 0; row < (int64_t)g.delta.size(); row++)
+        if (!(std::fabs(got.delta.at(row) - g.delta[row]) <= g.delta_slack[row] + 0x1p-100))
+            fail("delta of row %lld is %.17g; must be %.17g within %.3g", (long long)row,
+                 got.delta.at(row), g.delta[row], g.delta_slack[row]);
     const Run again = run_backward(p, g, unit, 3, true, ranges, bias, random);
     if (!same_bytes(got.query, again.query) || !same_bytes(got.key, again.key) ||
         !same_bytes(got.value, again.value) || !same_bytes(got.bias, again.bias))

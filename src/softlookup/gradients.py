@@ -8,6 +8,10 @@ the row's lse:
 
 and the chain rule leads on to query, key and bias. The weights are worked out again from each row's
 `Normaliser`: nothing grows with q_len x kv_len but the gradient of a bias of that size.
+
+An ``out`` of 16 bits is rounded, and far from 0 its rounding is larger than the differences that
+the gradients are made of. There a backend sums ``g . out`` of a row itself, over j as
+p[i, j] * (g[i] . value[j]), before anything flows.
 """
 
 from typing import Any, NamedTuple
@@ -114,14 +118,25 @@ def _cast(array: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def row_delta(residuals: Residuals, out_grad: Array, lse_grad: Array | None) -> Array:
-    """Return ``out_grad . out`` of each row less the gradient of its lse, (batch, heads, q_len)."""
+    """Return ``out_grad . out`` of each row less the gradient of its lse, (batch, heads, q_len).
+
+    Of an output of 16 bits, which is rounded, ``out_grad . out`` is left to be added where it is
+    finite. It is a new array.
+    """
     dtype = residuals.lse.dtype
     out, grad = (part.astype(dtype, copy=False) for part in (residuals.out, out_grad))
     with np.errstate(all="ignore"):  # NaN and inf are answers, not accidents
         delta = np.einsum("bhqd,bhqd->bhq", grad, out)
+        if is_rounded(residuals.out):
+            delta[np.isfinite(delta)] = 0
         if lse_grad is not None:
             delta = delta - lse_grad
     return np.ascontiguousarray(delta, dtype)
+
+
+def is_rounded(out: Array) -> bool:
+    """Return whether `out` has fewer digits than it was computed with."""
+    return out.itemsize == 2
 
 
 def sinks_gradient(problem: Problem, residuals: Residuals, delta: Array) -> Array | None:

@@ -8,8 +8,10 @@ import numpy as np
 
 from softlookup.arrays import Array, IntArray
 from softlookup.backends.tiles import (
+    Back,
     Sums,
     back_of,
+    blended_pulls,
     capped_of,
     fold,
     scaled_query,
@@ -33,6 +35,7 @@ from softlookup.gradients import (
     Residuals,
     are_finite,
     bias_room,
+    is_rounded,
     row_delta,
     sinks_gradient,
 )
@@ -246,6 +249,9 @@ def backward(
         for batch, kv_heads, some in row_tiles(problem, problem.q_len, plan):
             tile = Tile(batch, kv_heads, some, slice(0, problem.kv_len))
             back, query = back_of(problem, tile, kept, out_grad, delta), scaled_query(problem, tile)
+            if is_rounded(kept.out):
+                back = _with_own_delta(problem, tile, back, plan.keys, scratch)
+                delta[batch, tile.heads(problem), some] = unfold(back.delta, problem)
             for part in score_tiles(problem, tile, plan.keys, scratch):
                 here = tile._replace(keys=part.keys)
                 weigh_rows(part.scores, part.sees, part.free, back.normaliser)
@@ -254,3 +260,14 @@ def backward(
                     capped = capped_of(problem, here, query, bare)
                 sums.add(here, part.scores, capped, back, calm=calm)
     return sums.gradients(sinks_gradient(problem, kept, delta))
+
+
+def _with_own_delta(
+    problem: Problem, tile: Tile, back: Back, key_step: int, scratch: Array
+) -> Back:
+    """Return `back` with ``out_grad . out`` added to its delta, from the weights themselves."""
+    delta = back.delta.copy()
+    for part in score_tiles(problem, tile, key_step, scratch):
+        weigh_rows(part.scores, part.sees, part.free, back.normaliser)
+        delta += blended_pulls(problem, tile._replace(keys=part.keys), part.scores, back)
+    return back._replace(delta=delta)

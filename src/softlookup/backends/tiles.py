@@ -201,6 +201,14 @@ class Sums:
         return Gradients(query, key, value, None if self.bias is None else self.bias.array, sinks)
 
 
+def blended_pulls(problem: Problem, tile: Tile, weights: Array, back: Back) -> Array:
+    """Return what a tile's keys are of their rows' ``out_grad . out``, (..., rows)."""
+    pulls = back.out_grad @ values_of(problem, tile, problem.value).swapaxes(-1, -2)
+    pulls *= weights
+    np.copyto(pulls, 0, where=weights == 0)  # whatever the values of hidden keys hold
+    return np.asarray(pulls.sum(axis=-1))
+
+
 def _flow_of(weights: Array, values: Array, back: Back, *, calm: bool) -> Array:
     """Return the gradients of a tile's scores; exactly 0 where the weight is."""
     flow = back.out_grad @ values.swapaxes(-1, -2)
