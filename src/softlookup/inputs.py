@@ -6,6 +6,7 @@ import numpy as np
 
 from softlookup.backends import registry
 from softlookup.errors import OptionError
+from softlookup.numerals import counted
 from softlookup.options import names_checked
 from softlookup.problem import Problem, build_problem
 from softlookup.tensors import Tensors, is_tensor
@@ -66,11 +67,9 @@ class Inputs:
 
     def __repr__(self) -> str:
         p = self.problem
-        heads = "1 head" if p.heads == 1 else f"{p.heads} heads"
-        kv_heads = "1 kv_head" if p.kv_heads == 1 else f"{p.kv_heads} kv_heads"
         return (
-            f"Lookup({heads} over {kv_heads}, q_len {p.q_len}, "
-            f"kv_len {p.kv_len}, "
+            f"Lookup({counted(p.heads, 'head')} over {counted(p.kv_heads, 'kv_head')}, "
+            f"q_len {p.q_len}, kv_len {p.kv_len}, "
             f"head_dim {p.head_dim}, value_dim {p.value_dim}, batch {p.batch_shape}, {p.dtype})"
         )
 

@@ -41,6 +41,17 @@ def short(number: Any) -> str:
     return text if "e" in text or "n" in text.lower() else text.rstrip("0").rstrip(".")
 
 
+def counted(number: int, what: str) -> str:
+    """Write how many there are.
+
+    Examples
+    --------
+    >>> counted(1, "head"), counted(9, "head"), counted(1000, "more row")
+    ('1 head', '9 heads', '1,000 more rows')
+    """
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def vector(numbers: Iterable[Any], write: Any = short) -> str:
     """Write a vector in brackets; a long one by its first numbers and its length.
 

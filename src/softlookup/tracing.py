@@ -11,6 +11,7 @@ import numpy as np
 from softlookup import ledger
 from softlookup.arrays import Array, BoolArray, IntArray
 from softlookup.errors import OptionError
+from softlookup.numerals import counted
 from softlookup.problem import Problem, pick
 from softlookup.reference import steps
 from softlookup.tokens import given_axes, label_axes
@@ -219,8 +220,8 @@ class Trace:
         for index in np.ndindex(*self.weights.shape[:-1]):
             if len(shown) == _MOST_LEDGERS:
                 shown.append(
-                    f"... and {total - _MOST_LEDGERS:,} more rows: choose with rows=[...] and "
-                    "look.head(...)"
+                    f"... and {counted(total - _MOST_LEDGERS, 'more row')}: choose with "
+                    "rows=[...] and look.head(...)"
                 )
                 break
             *batch, head = index[:-1] or (0,)
@@ -232,7 +233,10 @@ class Trace:
 
     def __repr__(self) -> str:
         rows, kv_len = self.weights.shape[-2:]
-        return f"Trace({rows} rows over {kv_len} keys, leading axes {self.weights.shape[:-2]})"
+        return (
+            f"Trace({counted(rows, 'row')} over {counted(kv_len, 'key')}, leading axes "
+            f"{self.weights.shape[:-2]})"
+        )
 
     def _text(self, side: int, position: int) -> str:
         texts = self.texts[side]

@@ -278,7 +278,7 @@ def test_how_far_it_is_is_told(capsys, tmp_path, monkeypatch, long):
     monkeypatch.setattr(mapping, "progress_bar", watched)
     monkeypatch.setattr(WeightMap, "step", lambda the, _seconds: step(the, 0))
     printed(capsys, long[0], "-o", str(tmp_path / "map.png"))
-    assert told[0] == ("weights", 57)
+    assert told[0] == ("band", 57)  # of 32 queries
     assert len(told) > 2
     assert told[1:] == sorted(told[1:])
     assert told[-1] < 57

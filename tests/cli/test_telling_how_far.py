@@ -72,7 +72,7 @@ def test_a_log_is_told_now_and_then(capsys, monkeypatch, clock, steps, kind):
         monkeypatch.setenv("FORCE_COLOR", "1")
         monkeypatch.setenv("TERM", kind)
     walked, line = STEPS[steps]
-    with progress_bar("lines", None) as advance:
+    with progress_bar("line", None) as advance:
         time.sleep(0.05)
         assert capsys.readouterr().err == "", "nobody knows of how many"
         walk(clock, advance, walked)
@@ -85,7 +85,7 @@ def test_a_bar_tells_the_same(capsys, monkeypatch, clock, steps):
     monkeypatch.setenv("TERM", "xterm")
     walked, line = STEPS[steps]
     left = line.partition("about ")[2].removesuffix(" left")
-    with progress_bar("lines", None) as advance:
+    with progress_bar("line", None) as advance:
         walk(clock, advance, walked)
         capsys.readouterr()
     last = capsys.readouterr().err
@@ -94,7 +94,7 @@ def test_a_bar_tells_the_same(capsys, monkeypatch, clock, steps):
 
 
 def test_a_total_that_is_known_needs_no_telling(capsys, clock):
-    with progress_bar("layers", 12) as advance:
+    with progress_bar("layer", 12) as advance:
         assert said(capsys, "0 of 12 layers")
         for at in range(1, 4):
             clock[0] = 10 * at
@@ -102,11 +102,16 @@ def test_a_total_that_is_known_needs_no_telling(capsys, clock):
         assert said(capsys, "3 of 12 layers, about 0:01:30 left")
 
 
+def test_one_thing_is_no_several(capsys, clock):
+    with progress_bar("band", 1):
+        assert said(capsys, "0 of 1 band")
+
+
 LOG = """
 import time
 from softlookup.cli import terminal
 terminal._FIRST = terminal._EVERY = 0.005
-with terminal.progress_bar("lines", None) as advance:
+with terminal.progress_bar("line", None) as advance:
     advance(0, 160)
     time.sleep(0.1)
 print("done")
@@ -127,7 +132,7 @@ def test_a_log_that_nobody_reads_takes_nothing_with_it():
 
 
 def test_what_is_done_with_quickly_says_nothing(capsys):
-    with progress_bar("lines", None) as advance:
+    with progress_bar("line", None) as advance:
         advance(0, 160)
         advance(160, 160)
     assert capsys.readouterr() == ("", "")

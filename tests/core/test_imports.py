@@ -46,4 +46,4 @@ def test_public_names_are_listed_and_there():
     assert {"attend", "Lookup", "load", "show", "SoftlookupError"} <= set(sl.__all__)
     for name in sl.__all__:
         assert getattr(sl, name) is not None
-    assert set(sl.__all__) <= set(dir(sl))
+    assert dir(sl) == sorted([*sl.__all__, "__version__"])

@@ -11,6 +11,7 @@ import numpy as np
 from softlookup.captures.fitting import as_tuple, check_capture, check_kinds, plain, whole
 from softlookup.errors import DtypeError, OptionError
 from softlookup.lookup import Lookup
+from softlookup.numerals import counted
 from softlookup.tokens import label_axes, listed
 from softlookup.tracing import Trace
 
@@ -194,7 +195,7 @@ class Capture:
         check_capture(self)
 
     def __repr__(self) -> str:
-        count = "1 layer" if len(self.layers) == 1 else f"{len(self.layers)} layers"
+        count = counted(len(self.layers), "layer")
         return f"<Capture {listed(self.title)!r}: {count}, {self.layers[0]!r}>"
 
     def layer(self, layer: int | str | None = None) -> Layer:

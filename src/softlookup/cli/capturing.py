@@ -14,6 +14,7 @@ from softlookup.captures import Capture
 from softlookup.cli.exporting import numbers
 from softlookup.cli.terminal import progress_bar
 from softlookup.errors import FileError, OptionError
+from softlookup.numerals import counted
 from softlookup.shelf import Item, find, given
 from softlookup.tokens import listed, readable
 from softlookup.writing import check_writable
@@ -51,8 +52,8 @@ def capture(
     made.save(file)
     problem = made.layers[0].look.problem
     print(
-        f"wrote {readable(path)}: {file.stat().st_size:,} bytes, {len(made.layers)} "
-        f"{'layer' if len(made.layers) == 1 else 'layers'} of {problem.heads} heads"
+        f"wrote {readable(path)}: {file.stat().st_size:,} bytes, "
+        f"{counted(len(made.layers), 'layer')} of {counted(problem.heads, 'head')}"
     )
     print(f"next  softlookup show {shlex.quote(readable(path))}")
 
@@ -86,7 +87,7 @@ def record(
     if not yes:
         _check_amount(size)
     model, about = _load(found, config)
-    with progress_bar("layers", size.calls) as advance:
+    with progress_bar("layer", size.calls) as advance:
         return recorder.capture(
             model,
             inputs,

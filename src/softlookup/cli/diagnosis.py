@@ -8,6 +8,7 @@ from importlib import metadata
 from softlookup import machine
 from softlookup.backends import registry
 from softlookup.errors import SoftlookupError, ViewError
+from softlookup.numerals import counted
 
 PACKAGES = (
     "numpy", "ml_dtypes", "safetensors", "typer", "rich", "starlette", "uvicorn", "platformdirs",
@@ -25,7 +26,7 @@ def diagnose() -> str:
     lines = [
         f"softlookup {_version('softlookup')}",
         f"python     {python}",
-        f"machine    {platform.platform()}, {os.cpu_count()} CPUs",
+        f"machine    {platform.platform()}, {counted(os.cpu_count() or 1, 'CPU')}",
         "packages   " + ", ".join(f"{name} {_version(name)}" for name in PACKAGES),
         f"terminal   {encoding}",
         f"page       {_page()}",
@@ -68,7 +69,8 @@ def _core() -> str:
     if not machine.compiled():
         return "not compiled"
     try:
-        used = f"{machine.active()} on {machine.threads()} threads: {machine.why_active()}"
+        threads = counted(machine.threads(), "thread")
+        used = f"{machine.active()} on {threads}: {machine.why_active()}"
     except SoftlookupError as error:
         used = f"none: {error}"
     return (

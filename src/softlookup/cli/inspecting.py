@@ -13,7 +13,7 @@ from softlookup.cli.steps import Place, which_head
 from softlookup.errors import FileError, OptionError
 from softlookup.inspection import Inspection, Top
 from softlookup.ledger import aligned, name
-from softlookup.numerals import fixed
+from softlookup.numerals import counted, fixed
 
 MOST_ROWS = 50
 MOST_KEYS = 20
@@ -65,7 +65,7 @@ def facts_text(capture: Capture, asked: Asked, place: Place, rows: str | None) -
         blocks.append([*title, *_table(seen, columns)])
     count, shown = len(seen.queries), len(seen.rows)
     if tables and rows is None and shown < count:
-        more = f"and {count - shown:,} more tokens: choose with --rows {shown}:{count}"
+        more = f"and {counted(count - shown, 'more token')}: choose with --rows {shown}:{count}"
         blocks.append([more])
     if seen.found.received is not None:
         blocks.append(_received(seen.found.received, seen))
@@ -224,7 +224,8 @@ def _received(received: Any, seen: _Seen) -> list[str]:
     write, shown, rest = _named(seen.keys), order[:MOST_KEYS], order[MOST_KEYS:]
     lines = aligned([["key", "received"], *([write(int(j)), fixed(received[j])] for j in shown)])
     if len(rest):
-        lines.append(f"and {len(rest):,} more keys, together {fixed(received[rest].sum())}")
+        more = counted(len(rest), "more key")
+        lines.append(f"and {more}, together {fixed(received[rest].sum())}")
     count = len(seen.queries)
     readers = "the one query" if count == 1 else f"all {count:,} queries together"
     return [f"weight that each key receives from {readers}", *lines]

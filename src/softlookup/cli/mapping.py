@@ -34,7 +34,7 @@ def write_map(what: str, place: Place, path: str, pool: str, width: int, *, save
     file = _checked(path, pool, width)
     kept, title, which = _head(what, place, save=save)
     the, start = kept.map, time.perf_counter()
-    with progress_bar("weights", the.of) as advance:
+    with progress_bar("band", the.of) as advance:
         while not kept.work(STEP):
             advance(the.done)
     seconds = time.perf_counter() - start

@@ -11,6 +11,7 @@ from softlookup.cli import INTERRUPTED, TOLD_TO_END
 from softlookup.cli.capturing import spans, working
 from softlookup.cli.terminal import progress_bar
 from softlookup.errors import SoftlookupError
+from softlookup.numerals import counted
 from softlookup.tokens import readable
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def survey(
 
     asked |= {"layers": spans(layers, "layers"), "heads": spans(heads, "heads")}
     try:
-        with progress_bar("lines", None) as advance:
+        with progress_bar("line", None) as advance:
             found = run(model, texts, path, **asked, progress=_telling(advance))
     except (KeyboardInterrupt, SystemExit) as end:  # Ctrl-C, or kill
         if sys.stderr.isatty():
@@ -50,7 +51,7 @@ def _telling(advance: Callable[..., None]) -> Callable[[int, int], None]:
     def tell(done: int, of: int) -> None:
         nonlocal begun
         if not begun and 0 < done < of:
-            print(f"goes on: {done:,} of {of:,} lines are there", file=sys.stderr)
+            print(f"goes on: {done:,} of {counted(of, 'line')} are there", file=sys.stderr)
         begun = True
         advance(done, of)
 
@@ -68,7 +69,9 @@ def _tell_how_far(path: str) -> None:
         return
     _list_skipped(found)
     files = found.manifest.partitions
-    whole = f"{len(found.files):,} of {files:,} files {'is' if files == 1 else 'are'} whole"
+    whole = (
+        f"{len(found.files):,} of {counted(files, 'file')} {'is' if files == 1 else 'are'} whole"
+    )
     print(f"{whole}; run the same line again, it goes on", file=sys.stderr)
 
 
@@ -78,20 +81,20 @@ def _list_skipped(found: "Survey") -> None:
         print(f"line {one.line:,}: {readable(one.reason)}; skipped", file=sys.stderr)
     more = len(found.skipped) - MOST_LINES
     if more > 0:
-        lines = "1 more line" if more == 1 else f"{more:,} more lines"
         folder = readable(repr(str(found.folder)))
         print(
-            f"and {lines} skipped; softlookup.surveys.open_survey({folder}).skipped names all",
+            f"and {counted(more, 'more line')} skipped; "
+            f"softlookup.surveys.open_survey({folder}).skipped names all",
             file=sys.stderr,
         )
 
 
 def _said(found: "Survey", path: str) -> str:
-    texts = "1 text" if found.texts == 1 else f"{found.texts:,} texts"
-    skipped = len(found.skipped)
-    lines = "1 line" if skipped == 1 else f"{skipped:,} lines"
-    files = "1 file" if len(found.files) == 1 else f"{len(found.files):,} files"
-    return f"wrote {readable(path)}: {texts}, {found.rows:,} rows in {files}; {lines} skipped"
+    rows, files = counted(found.rows, "row"), counted(len(found.files), "file")
+    return (
+        f"wrote {readable(path)}: {counted(found.texts, 'text')}, {rows} in {files}; "
+        f"{counted(len(found.skipped), 'line')} skipped"
+    )
 
 
 def open_heads(folder: str, port: int | None, open_browser: bool | None) -> "View":
@@ -101,6 +104,6 @@ def open_heads(folder: str, port: int | None, open_browser: bool | None) -> "Vie
     from softlookup.viewer import open_view
 
     found = open_survey(folder)
-    with working(f"reading {found.rows:,} rows"):
+    with working(f"reading {counted(found.rows, 'row')}"):
         found.distributions  # noqa: B018 - kept from here on
     return open_view(find("lesson"), port, open_browser, survey=found)

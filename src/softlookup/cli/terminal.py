@@ -12,6 +12,8 @@ from datetime import timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TextIO
 
+from softlookup.numerals import counted
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Task
@@ -101,7 +103,7 @@ def progress_bar(what: str, total: int | None) -> Iterator[Callable[..., None]]:
     left = TextColumn("{task.fields[left]}", style="progress.remaining")
     columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), left
     bar, pace = Progress(*columns, console=console, transient=True), _Pace()
-    task = bar.add_task(what, total=None, left=_UNKNOWN)
+    task = bar.add_task(f"{what}s", total=None, what=what, left=_UNKNOWN)
 
     def advance(done: int, of: int | None = total) -> None:
         rest = None if of is None else pace.step(bar.get_time(), done, of)
@@ -168,8 +170,9 @@ def _logged(console: "Console", task: "Task") -> Iterator[None]:
 
 
 def _how_far(task: "Task") -> str:
-    told = f"{task.completed:,} of {task.total:,} {task.description}"
-    known = task.completed != task.total and task.fields["left"] != _UNKNOWN
+    total = int(task.total or 0)
+    told = f"{task.completed:,} of {counted(total, task.fields['what'])}"
+    known = task.completed != total and task.fields["left"] != _UNKNOWN
     return f"{told}, about {task.fields['left']} left" if known else told
 
 

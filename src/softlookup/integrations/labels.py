@@ -7,6 +7,7 @@ from typing import Any
 from softlookup.captures.capture import Axis
 from softlookup.errors import DtypeError, ShapeError
 from softlookup.integrations.tokenization import axis_reader, padding_of
+from softlookup.numerals import counted
 from softlookup.problem import Problem
 from softlookup.tokens import check_tokens
 
@@ -48,7 +49,7 @@ class Axes:
     @property
     def said(self) -> str:
         """How many tokens there are, for a title; "" where that is not known."""
-        return "" if self._input is None else f", {len(self._input[0].tokens)} tokens"
+        return "" if self._input is None else f", {counted(len(self._input[0].tokens), 'token')}"
 
     def of(self, part: str, problem: Problem) -> tuple[tuple[Axis, ...], tuple[Axis, ...]]:
         """Return what stands along queries and keys; positions where the texts do not fit."""

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from softlookup.errors import FileError, OptionError, PackageError
 from softlookup.integrations.admission import check_version
 from softlookup.integrations.names import name_of
+from softlookup.numerals import counted
 from softlookup.tokens import readable
 
 
@@ -178,9 +179,7 @@ class Sizes(NamedTuple):
 
     def __str__(self) -> str:
         """Say what will be recorded, in a line."""
-        read = "1 token" if self.tokens == 1 else f"{self.tokens:,} tokens"
-        kept = "1 layer" if self.calls == 1 else f"{self.calls} layers"
-        return f"{read}, {kept}, {self.amount}"
+        return f"{counted(self.tokens, 'token')}, {counted(self.calls, 'layer')}, {self.amount}"
 
 
 def sizes(

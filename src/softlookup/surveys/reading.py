@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from softlookup.errors import FileError
+from softlookup.numerals import counted
 from softlookup.surveys.distributions import POINTS, Distributions, distributions_of
 from softlookup.surveys.manifest import Manifest, read_manifest
 from softlookup.surveys.packages import needed
@@ -142,7 +143,7 @@ class Survey:
         model, texts = (
             listed(str(one["name"])) for one in (self.manifest.model, self.manifest.texts)
         )
-        return f"{model} over {self.texts:,} texts of {texts}"
+        return f"{model} over {counted(self.texts, 'text')} of {texts}"
 
     @cached_property
     def distributions(self) -> Distributions:
@@ -159,8 +160,8 @@ class Survey:
         lines = int(self.manifest.texts["lines"])
         state = "" if self.whole else ", not whole yet"
         return (
-            f"{self.title}: {self.rows:,} rows; {lines:,} lines, {len(self.skipped):,} of them "
-            f"skipped{state}"
+            f"{self.title}: {counted(self.rows, 'row')}; {counted(lines, 'line')}, "
+            f"{len(self.skipped):,} of them skipped{state}"
         )
 
 

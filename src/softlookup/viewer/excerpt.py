@@ -10,6 +10,7 @@ from softlookup.arrays import IntArray
 from softlookup.captures import Capture, Layer
 from softlookup.errors import DtypeError, OptionError
 from softlookup.lookup import Lookup
+from softlookup.numerals import counted
 from softlookup.options import Overlay
 from softlookup.problem import Problem
 
@@ -56,10 +57,10 @@ def _left_out(whole: Capture, chosen: tuple[Layer, ...], part: Capture, batch: i
     """Say how much of `whole` is in `part`; nothing where it is all there."""
     told = []
     if len(chosen) < len(whole.layers):
-        told.append(f"{len(chosen)} of {len(whole.layers)} layers")
+        told.append(f"{len(chosen)} of {counted(len(whole.layers), 'layer')}")
     kept, before = (sum(len(layer.heads) for layer in some) for some in (part.layers, chosen))
     if kept < before:
-        told.append(f"{kept} of {before} heads")
+        told.append(f"{kept} of {counted(before, 'head')}")
     entries = max(layer.look.problem.batch for layer in whole.layers)
     if batch is not None and entries > 1:
         told.append(f"batch entry {batch} of {entries}, counted from 0")

@@ -11,6 +11,7 @@ import numpy as np
 from softlookup.arrays import Array
 from softlookup.captures import Layer
 from softlookup.errors import ViewError
+from softlookup.numerals import counted
 from softlookup.tracing import to_json
 from softlookup.viewer import arguments, blocks, rectangles
 from softlookup.viewer.arguments import Arguments
@@ -84,18 +85,14 @@ def _chosen(opened: Opened, args: Arguments) -> _Chosen:
 def _called(like: Layer, places: list[Place], over_layers: bool, over_heads: bool) -> str:
     """Return what is looked at: of a mean, how many heads it is over."""
     head = f"head {places[0].layer.heads[places[0].head]}"
-    heads = _counted(len(places), "head")
-    layers = _counted(len({id(place.layer) for place in places}), "layer")
+    heads = counted(len(places), "head")
+    layers = counted(len({id(place.layer) for place in places}), "layer")
     return {
         (False, False): f"{like.label}, {head}",
         (False, True): f"mean over {heads} of {like.label}",
         (True, False): f"mean of {head} over {layers}",
         (True, True): f"mean over {heads} of {layers}",
     }[over_layers, over_heads]
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def _layers_like(opened: Opened, like: Layer, batch: int) -> list[Layer]:

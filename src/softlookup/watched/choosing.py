@@ -139,14 +139,3 @@ def span(positions: IntArray) -> str:
         return "none"
     low, high = int(positions.min()), int(positions.max())
     return str(low) if low == high else f"{low} ... {high}"
-
-
-def counted(number: int, what: str) -> str:
-    """Write how many there are.
-
-    Examples
-    --------
-    >>> counted(1, "head"), counted(9, "head")
-    ('1 head', '9 heads')
-    """
-    return f"1 {what}" if number == 1 else f"{number} {what}s"

@@ -7,9 +7,10 @@ from softlookup.captures.fitting import whole
 from softlookup.errors import OptionError
 from softlookup.facts import bin_ranges
 from softlookup.inspection import Top
+from softlookup.numerals import counted
 from softlookup.tokens import listed
 from softlookup.watched.calls import Calls
-from softlookup.watched.choosing import check_batch, counted, one_of, position_of, span
+from softlookup.watched.choosing import check_batch, one_of, position_of, span
 from softlookup.watched.exports import Tabular
 from softlookup.watched.glance import Piece
 from softlookup.watched.row import RowSeen

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from softlookup.inspection import Top
-from softlookup.numerals import fixed
+from softlookup.numerals import counted, fixed
 from softlookup.tokens import listed
 from softlookup.watched.choosing import check_batch
 from softlookup.watched.glance import PER_ROW
@@ -120,7 +120,7 @@ class RowSeen(Reading, Mapping[str, Any]):
                 said += f"; reads {_listed(self._reads(batch, place)[:_KEYS_SHOWN])}"
             lines.append(f"head {head}: {said}")
         more = len(self.layer.heads) - _HEADS_SHOWN
-        return [*lines, f"and {more} more heads"] if more > 0 else lines
+        return [*lines, f"and {counted(more, 'more head')}"] if more > 0 else lines
 
     def _reads(self, batch: int, place: int) -> list[KeyRead]:
         """Return the top keys of the head at `place` that are there."""

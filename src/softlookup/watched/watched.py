@@ -7,8 +7,9 @@ from softlookup.arrays import IntArray
 from softlookup.captures import Axis, Capture
 from softlookup.captures.fitting import whole
 from softlookup.errors import OptionError
+from softlookup.numerals import counted
 from softlookup.tokens import listed
-from softlookup.watched.choosing import counted, one_of, within
+from softlookup.watched.choosing import one_of, within
 from softlookup.watched.exports import Tabular
 from softlookup.watched.glance import Glance
 from softlookup.watched.kept import join_run
