@@ -85,3 +85,18 @@ def test_what_is_no_number_is_named_without_the_programs_word(open_page):
     assert "abc" in said
     assert "answer:" not in said
     assert said[0].isupper()
+
+
+def test_the_weights_of_softmax_alone_are_an_answer(open_page):
+    page = open_page()
+    page.click(".skill[data-arg=softmax]")
+    page.page.wait_for_selector("form input")
+    for field, text in list(enumerate(right_answer("softmax", 1)))[4:]:
+        page.page.fill(f"[data-field='{field}']", text)
+    page.page.click("form .main")
+    page.page.wait_for_selector(".skill[data-arg=softmax][data-done=true]")
+    page.page.click("[data-act=another]")
+    page.page.wait_for_selector(".verdict", state="detached")
+    page.page.fill("[data-field='4']", "1")
+    page.page.click("form .main")
+    assert page.text("form [role=alert]") == "Type a number for “weight 2” too."

@@ -23,6 +23,10 @@ def _dot(left, right):
     return sum(a * b for a, b in zip(left, right, strict=True))
 
 
+def _best(numbers):
+    return numbers.index(max(numbers))
+
+
 def _columns(rows):
     return [list(column) for column in zip(*rows, strict=True)]
 
@@ -66,6 +70,7 @@ def _softmax(given, token):
         ("forgot_exp", _softmax_row(own)),
         ("not_normalised", [*exps, sum(exps), *exps]),
         ("shifted", [*shifted, sum(shifted), *weights]),
+        ("hard_lookup", [*exps, sum(exps), *(float(i == _best(own)) for i in range(3))]),
     ]
     slips += [
         ("another_row", _softmax_row([math.exp(x) for x in row]))
@@ -97,6 +102,7 @@ def _output(given, token):
     slips = [
         ("blended_keys", [_dot(weights[token], column) for column in _columns(keys)]),
         ("not_weighted", [sum(column) for column in _columns(values)]),
+        ("hard_lookup", values[_best(weights[token])]),
     ]
     slips += [
         ("another_row", [_dot(row, column) for column in _columns(values)])

@@ -22,7 +22,16 @@ def test_an_exercise_is_plain_data(skill):
     assert (made["kind"] == "choice") == (skill == "scaling") == (made["choices"] is not None)
     assert (made["number"], made["of"]) == (lesson.SKILLS.index(skill) + 1, 4)
     for field in made["fields"]:
-        assert list(field) == ["name", "label"]
+        assert list(field) == ["name", "label", "needed"]
+
+
+def test_softmax_says_which_seven_numbers_it_asks_for():
+    asked = lesson.exercise("softmax", 1)
+    assert "seven numbers" in asked.question
+    for part in ("exp of each of the three scores", "their sum", "the three weights"):
+        assert part in asked.question
+    assert [field.needed for field in asked.fields] == [False] * 4 + [True] * 3
+    assert all(field.needed for field in lesson.exercise("output", 1).fields)
 
 
 # These texts hold on every machine, Python and NumPy: only the promised part of `random` is used.

@@ -108,9 +108,19 @@ def test_a_row_of_the_wrong_length_is_told_how_many_are_wanted(path, row):
     assert "Right." in text
 
 
+def test_the_weights_of_softmax_may_be_typed_alone(path):
+    right = pencil.typed(pencil.solve(lesson.exercise("softmax", 2).to_dict())[0])
+    text = " ".join(sit(["0.1 0.2", " ".join(right[4:])], seed=2, skill="softmax").split())
+    wanted = "one number, or all 7 or the last 3 in one row; got 2 numbers."
+    assert f"exp of score 1 must be {wanted}" in text
+    assert "Right." in text
+    assert solved(path) == ["softmax"]
+
+
 def test_the_prompt_says_that_a_row_may_be_typed_where_there_is_one(path):
-    assert "or the whole row at once" in sit([], seed=2, skill="output")
-    assert "whole row" not in sit([], seed=2, skill="scaling")
+    assert "(one number a line, or all 2 in one row; " in sit([], seed=2, skill="output")
+    assert "all 7 or the last 3 in one row; " in sit([], seed=2, skill="softmax")
+    assert "one row" not in sit([], seed=2, skill="scaling")
 
 
 @pytest.mark.parametrize("word", ["?", "help", " HELP "])
@@ -157,7 +167,7 @@ def test_what_is_no_number_is_asked_again_and_nothing_is_lost(path):
 
 def test_no_such_choice_is_asked_again(path):
     text = sit(["z", *right("scaling", 3)], seed=3, skill="scaling")
-    assert "must be one of a, b, c, d; got 'z'." in text
+    assert "your choice must be one of a, b, c, d; got 'z'." in text
     assert "Right." in text
 
 

@@ -77,7 +77,7 @@ export function answerOf({ exercise, typed }) {
       : { trouble: "Choose one of the explanations." };
   }
   const texts = exercise.fields.map((_, i) => (typed[i] ?? "").trim());
-  const empty = texts.findIndex((text) => text === "");
+  const empty = texts.findIndex((text, i) => text === "" && exercise.fields[i].needed);
   if (empty >= 0) return { trouble: `Type a number for “${exercise.fields[empty].label}” too.` };
   return { answer: JSON.stringify(texts) };
 }

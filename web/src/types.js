@@ -178,7 +178,8 @@
  * @property {string} question
  * @property {{label: string, value: string}[]} given
  * @property {"numbers" | "choice"} kind
- * @property {{name: string, label: string}[]} fields
+ * @property {{name: string, label: string, needed: boolean}[]} fields  a step on the way is not
+ *   `needed`
  * @property {{id: string, text: string}[] | null} choices
  * @property {string} hint
  *

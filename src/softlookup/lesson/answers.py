@@ -7,6 +7,7 @@ either. Everything is kept as an exact fraction.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -81,6 +82,24 @@ def split_numbers(text: str, count: int) -> list[str]:
     if len(spaced) == count:
         return spaced
     return [piece for piece in re.split(r"[\s;,]+", inside) if piece]
+
+
+def read_row(answer: str | Sequence[object], needed: Sequence[bool]) -> list[str] | None:
+    """Return one text for each number asked for; None where there are not so many.
+
+    Those that are not `needed` may be left out together: they are empty then.
+
+    Examples
+    --------
+    >>> read_row("0.4 0.6", [False, True, True]), read_row("1 0.4 0.6", [False, True, True])
+    (['', '0.4', '0.6'], ['1', '0.4', '0.6'])
+    """
+    for places in (range(len(needed)), [i for i, one in enumerate(needed) if one]):
+        given = split_numbers(answer, len(places)) if isinstance(answer, str) else answer
+        if len(given) == len(places):
+            texts = dict(zip(places, map(str, given), strict=True))
+            return [texts.get(i, "") for i in range(len(needed))]
+    return None
 
 
 def _decimal(found: re.Match[str], label: str, text: str) -> Typed:

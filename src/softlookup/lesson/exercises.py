@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from softlookup.errors import OptionError
 from softlookup.lesson import output_question, scaling_question, score_question, softmax_question
-from softlookup.lesson.answers import Typed, read_number, split_numbers
+from softlookup.lesson.answers import Typed, read_number, read_row, split_numbers
 from softlookup.lesson.drawing import generator
 from softlookup.lesson.intervals import half_unit
 from softlookup.lesson.questions import (
@@ -59,7 +59,7 @@ def exercise(skill: str, seed: int) -> Exercise:
         kind="choice" if isinstance(asked, ChoiceQuestion) else "numbers",
         fields=()
         if isinstance(asked, ChoiceQuestion)
-        else tuple(Field(blank.name, blank.label) for blank in asked.blanks),
+        else tuple(Field(blank.name, blank.label, blank.needed) for blank in asked.blanks),
         choices=tuple(
             Choice(letter, option.text) for letter, option in zip(_IDS, asked.options, strict=False)
         )
@@ -80,7 +80,8 @@ def check(skill: str, seed: int, answer: Sequence[str] | str) -> Verdict:
     skill, seed
         As for ``exercise``.
     answer : list of str or str
-        One text a field, or all of them in one text; for a choice its id.
+        One text a field, or all of them in one text; for a choice its id. A field that is not
+        `needed` may be empty, and all of these be left out.
 
     Raises
     ------
@@ -115,15 +116,20 @@ def _drawn(skill: str, seed: int) -> NumberQuestion | ChoiceQuestion:
 
 
 def _read_answer(asked: NumberQuestion, answer: Sequence[str] | str) -> list[Typed]:
-    labels = [blank.label for blank in asked.blanks]
-    texts = split_numbers(answer, len(labels)) if isinstance(answer, str) else list(answer)
-    if len(texts) != len(labels):
+    texts = read_row(answer, [blank.needed for blank in asked.blanks])
+    if texts is None:
+        labels = ", ".join(blank.label for blank in asked.blanks)
+        got = len(split_numbers(answer, 0) if isinstance(answer, str) else answer)
         raise OptionError(
             "answer",
-            f"must hold {len(labels)} numbers; got {len(texts)}. "
-            f"Give {', '.join(labels)}, in this order.",
+            f"must hold {len(asked.blanks)} numbers; got {got}. Give {labels}, in this order.",
         )
-    return [read_number(str(text), label) for text, label in zip(texts, labels, strict=True)]
+    return [
+        read_number(text, blank.label)
+        if text.strip() or blank.needed
+        else Typed(blank.exact, None)  # a step that is left out is not judged
+        for text, blank in zip(texts, asked.blanks, strict=True)
+    ]
 
 
 def _judge_numbers(asked: NumberQuestion, typed: Sequence[Typed]) -> Verdict:
@@ -151,7 +157,7 @@ def _judge_numbers(asked: NumberQuestion, typed: Sequence[Typed]) -> Verdict:
 
 def _is_too_rounded(asked: NumberQuestion, typed: Sequence[Typed], position: int) -> bool:
     decimals = typed[position].decimals
-    if decimals is None or decimals >= DIGITS:
+    if decimals is None or not 1 <= decimals < DIGITS:  # a whole number is no rounding of 0.577
         return False
     gap = abs(typed[position].value - asked.blanks[position].exact)
     return gap <= half_unit(decimals) + half_unit(DIGITS)  # it may be rounded from three decimals

@@ -39,8 +39,20 @@ def _attempt(source: random.Random) -> NumberQuestion | None:
         return None
     keys = matrix(source, _KEYS, _DIMS, _NUMBERS)
     values = matrix(source, _KEYS, _DIMS, _NUMBERS)
-    question = build(weights, keys, values, choose(source, range(_KEYS)))
+    row = choose(source, range(_KEYS))
+    if _is_nearly_hard(weights[row], values):
+        return None
+    question = build(weights, keys, values, row)
     return question if is_clear(question) else None
+
+
+def _is_nearly_hard(weights: Sequence[Fraction], values: Rows) -> bool:
+    """Say whether an output, rounded to one decimal, is the best match's value."""
+    best = values[weights.index(max(weights))]
+    return any(
+        rounded(dot(weights, column), 1) == number
+        for column, number in zip(zip(*values, strict=True), best, strict=True)
+    )
 
 
 def build(weights: Rows, keys: Rows, values: Rows, row: int) -> NumberQuestion:
@@ -118,6 +130,7 @@ def _slips(weights: Rows, keys: Rows, values: Rows, row: int) -> list[Slip]:
             keys,
         ),
         _unweighted_slip(values),
+        *_hard_slips(weights[row], values, row),
     ]
     slips += [
         _blend_slip(
@@ -149,12 +162,37 @@ def _blend_slip(
     )
 
 
+def _hard_slips(weights: Sequence[Fraction], values: Rows, row: int) -> list[Slip]:
+    """Return the slip of one who reads the best match alone; one for each of equal ones."""
+    most = max(weights)
+    return [
+        _given_slip(
+            "hard_lookup",
+            "that is the value of the best match alone.",
+            f"Token {row + 1} reads key {key + 1} most, {shown(weight)}, but the others too: "
+            "attention is a soft lookup, in which each value counts as much as its weight says.",
+            values[key],
+        )
+        for key, weight in enumerate(weights)
+        if weight == most
+    ]
+
+
 def _unweighted_slip(values: Rows) -> Slip:
-    sums = [sum(column, Fraction(0)) for column in zip(*values, strict=True)]
-    return Slip(
+    return _given_slip(
         "not_weighted",
         "the values were added up without their weights.",
         "Each value counts as much as its weight says: multiply first, then add.",
-        dict(enumerate(sums)),
-        {position: point(number).widened(HALF) for position, number in enumerate(sums)},
+        [sum(column, Fraction(0)) for column in zip(*values, strict=True)],
+    )
+
+
+def _given_slip(name: str, verdict: str, explanation: str, answers: Sequence[Fraction]) -> Slip:
+    """Return a slip whose answers are exact numbers."""
+    return Slip(
+        name,
+        verdict,
+        explanation,
+        dict(enumerate(answers)),
+        {position: point(number).widened(HALF) for position, number in enumerate(answers)},
     )

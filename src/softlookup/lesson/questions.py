@@ -17,6 +17,7 @@ from softlookup.lesson.intervals import Interval, half_unit, point, rounded
 
 DIGITS = 3
 HALF = half_unit(DIGITS)
+_NOWHERE = Interval(Fraction(1), Fraction(0))  # holds nothing, and overlaps nothing
 
 Recipe = Callable[[Sequence[Interval]], Interval]
 
@@ -31,10 +32,11 @@ class Given:
 
 @dataclass(frozen=True)
 class Field:
-    """A number the question asks for."""
+    """A number the question asks for; a step on the way may be left empty."""
 
     name: str
     label: str
+    needed: bool
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,7 @@ class Blank:
 
     ``exact`` follows from the exact numbers, ``by_hand`` from the numbers as shown; a clear
     question shows the same decimals for both. ``recipe`` takes one interval for each earlier blank.
+    One that is not ``needed`` is a step on the way to the others, and may be left out.
     """
 
     name: str
@@ -95,17 +98,22 @@ class Blank:
     by_hand: Fraction
     recipe: Recipe
     step: str
+    needed: bool = True
 
 
 @dataclass(frozen=True)
 class Slip:
-    """A way to go wrong: the answers it leads to, by the position of the blank it changes."""
+    """A way to go wrong: the answers it leads to, by the position of the blank it changes.
+
+    A `whole` one is known by all of these answers together: one alone may come from elsewhere.
+    """
 
     name: str
     verdict: str
     explanation: str
     values: Mapping[int, Fraction]
     intervals: Mapping[int, Interval]
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -189,27 +197,40 @@ def is_clear(question: NumberQuestion) -> bool:
         rounded(blank.exact, DIGITS) != rounded(blank.by_hand, DIGITS) for blank in question.blanks
     ):
         return False
-    for position, right in enumerate(widest_answers(question.blanks)):
+    answers = widest_answers(question.blanks)
+    for position, right in enumerate(answers):
         claims = [("", right)] + [
             (slip.name, slip.intervals[position])
             for slip in question.slips
-            if position in slip.intervals
+            if position in slip.intervals and not slip.whole
         ]
         for (name, interval), (other, rival) in combinations(claims, 2):
             if name != other and interval.overlaps(rival):
                 return False
-    return True
+    return not any(
+        slip.whole and _is_confused(slip, question.slips, answers) for slip in question.slips
+    )
+
+
+def _is_confused(whole: Slip, slips: Sequence[Slip], answers: Sequence[Interval]) -> bool:
+    """Say whether an answer can be the `whole` slip, and right somewhere or another one."""
+    own = whole.intervals.items()
+    return any(interval.overlaps(answers[at]) for at, interval in own) or any(
+        all(interval.overlaps(slip.intervals.get(at, _NOWHERE)) for at, interval in own)
+        for slip in slips
+        if slip.name != whole.name
+    )
 
 
 def find_slip(
     question: NumberQuestion, typed: Sequence[Typed], fields: Sequence[bool]
 ) -> Slip | None:
     """Return the slip that explains every wrong blank, or None."""
-    wrong = [position for position, right in enumerate(fields) if not right]
+    wrong = {position for position, right in enumerate(fields) if not right}
     for slip in question.slips:
         if all(
-            position in slip.intervals and typed[position].value in slip.intervals[position]
-            for position in wrong
+            typed[position].value in slip.intervals.get(position, _NOWHERE)
+            for position in (wrong.union(slip.intervals) if slip.whole else wrong)
         ):
             return slip
     return None

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from softlookup.errors import OptionError
 from softlookup.lesson import progress
-from softlookup.lesson.answers import read_number, split_numbers
+from softlookup.lesson.answers import read_number, read_row, split_numbers
 from softlookup.lesson.exercises import LARGEST_SEED, SKILLS, check, exercise
 from softlookup.lesson.printing import checklist_text
 from softlookup.lesson.questions import Exercise, Verdict
@@ -149,29 +149,35 @@ def _judged(sitting: _Sitting, asked: Exercise) -> Verdict:
         try:
             return check(asked.skill, asked.seed, line)
         except OptionError as error:
-            sitting.say(error.message, indent="  ")
+            sitting.say(f"your choice {error.message}", indent="  ")
 
 
 def _ask_numbers(sitting: _Sitting, asked: Exercise) -> list[str]:
-    """Ask field by field; the whole row may also be typed at the first one."""
-    count = len(asked.fields)
+    """Ask field by field; a row, whole or of what is needed, may also be typed at the first one."""
     answers: list[str] = []
-    while len(answers) < count:
-        label = asked.fields[len(answers)].label
-        line = _ask(sitting, asked, label)
-        pieces = split_numbers(line, count)
-        whole = not answers and len(pieces) == count
+    while len(answers) < len(asked.fields):
+        field = asked.fields[len(answers)]
+        line = _ask(sitting, asked, field.label)
+        row = None if answers else read_row(line, [one.needed for one in asked.fields])
         try:
-            for piece, part in zip(pieces, asked.fields, strict=False) if whole else [(line, None)]:
-                read_number(piece, part.label if part else label)
+            for text, one in zip(row, asked.fields, strict=True) if row else [(line, field)]:
+                if text or one.needed:
+                    read_number(text, one.label)
         except OptionError as error:
-            row = len(pieces) > 1 and not whole and all(map(_is_number, pieces))
-            wanted = "one number" if answers else f"one number, or all {count} in one row"
-            trouble = f"{label} must be {wanted}; got {len(pieces)} numbers."
-            sitting.say(trouble if row else error.message, indent="  ")
+            pieces = split_numbers(line, 0)
+            several = not row and len(pieces) > 1 and all(map(_is_number, pieces))
+            wanted = "one number" if answers else f"one number, or {_rows(asked)} in one row"
+            trouble = f"{field.label} must be {wanted}; got {len(pieces)} numbers."
+            sitting.say(trouble if several else error.message, indent="  ")
             continue
-        answers += pieces if whole else [line]
+        answers += row or [line]
     return answers
+
+
+def _rows(asked: Exercise) -> str:
+    """Say how many numbers may be typed at once."""
+    count, needed = len(asked.fields), sum(field.needed for field in asked.fields)
+    return f"all {count}" + (f" or the last {needed}" if needed < count else "")
 
 
 def _is_number(text: str) -> bool:
@@ -209,7 +215,7 @@ def _show(sitting: _Sitting, asked: Exercise) -> None:
             sitting.show(f"  {' ' * size}   {line}")
     for choice in asked.choices or ():
         sitting.say(f"{choice.id}) {choice.text}", indent="  ")
-    row = "one number a line, or the whole row at once; " if len(asked.fields) > 1 else ""
+    row = f"one number a line, or {_rows(asked)} in one row; " if len(asked.fields) > 1 else ""
     sitting.say(f"({row}an empty line or ? shows a hint; q or Ctrl-D leaves)", style="dim")
 
 

@@ -45,8 +45,9 @@ def build(scores: Sequence[Row], row: int) -> NumberQuestion:
     blanks = _blanks(scores[row])
     return NumberQuestion(
         text=(
-            f"Run softmax on the scaled scores of token {row + 1}: exponentiate each, "
-            "add up, divide. Give three decimals."
+            f"Run softmax on the scaled scores of token {row + 1}: exponentiate each, add up, "
+            "divide. Give seven numbers with three decimals: exp of each of the three scores, "
+            "their sum, and the three weights. The three weights alone will do."
         ),
         given=(
             Given("scaled scores, one token a row", matrix_text(scores)),
@@ -80,6 +81,7 @@ def _blanks(scores: Row) -> tuple[Blank, ...]:
             by_hand=power,
             recipe=_known(power),
             step=f"exp({plain(scores[position])}) = {shown(power)}",
+            needed=False,
         )
         for position, power in enumerate(powers)
     ]
@@ -90,6 +92,7 @@ def _blanks(scores: Row) -> tuple[Blank, ...]:
         by_hand=sum(hand, Fraction(0)),
         recipe=lambda earlier: total(earlier[:count]),
         step=" + ".join(map(shown, powers)) + f" = {shown(sum(powers, Fraction(0)))}",
+        needed=False,
     )
     shares = [
         Blank(
@@ -138,6 +141,7 @@ def _slips(scores: Sequence[Row], row: int, operands: Sequence[Interval]) -> lis
             {count + 1 + position: operands[position].widened(HALF) for position in range(count)},
         ),
         _shifted_slip(own, largest),
+        *_hard_slips(own, largest, summed),
     ]
     slips += [
         _softmax_slip(
@@ -166,6 +170,26 @@ def _softmax_slip(name: str, verdict: str, explanation: str, terms: Row, scores:
         values += [term / addends for term in terms]
         intervals += [(term / divisor).widened(HALF) for term in ranges]
     return Slip(name, verdict, explanation, dict(enumerate(values)), dict(enumerate(intervals)))
+
+
+def _hard_slips(scores: Row, largest: Fraction, summed: str) -> list[Slip]:
+    """Return the slip of one who gives all to the best match; one for each of equal ones."""
+    first = len(scores) + 1
+    slips = []
+    for best in (position for position, score in enumerate(scores) if score == largest):
+        weights = {first + i: Fraction(int(i == best)) for i in range(len(scores))}
+        slips.append(
+            Slip(
+                "hard_lookup",
+                "that gives everything to the largest score.",
+                "Softmax is soft: every key gets a share, the larger its score the more. "
+                f"Each weight is its exponential divided by the sum {summed}.",
+                weights,
+                {position: point(weight).widened(HALF) for position, weight in weights.items()},
+                whole=True,  # a score of 0 has the weight 0 without exp, too
+            )
+        )
+    return slips
 
 
 def _shifted_slip(scores: Row, largest: Fraction) -> Slip:

@@ -3641,7 +3641,7 @@ function answerOf({ exercise, typed: typed3 }) {
     return typed3[0] ? { answer: JSON.stringify(typed3[0]) } : { trouble: "Choose one of the explanations." };
   }
   const texts = exercise.fields.map((_, i) => (typed3[i] ?? "").trim());
-  const empty = texts.findIndex((text) => text === "");
+  const empty = texts.findIndex((text, i) => text === "" && exercise.fields[i].needed);
   if (empty >= 0) return { trouble: `Type a number for “${exercise.fields[empty].label}” too.` };
   return { answer: JSON.stringify(texts) };
 }
