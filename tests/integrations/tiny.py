@@ -148,6 +148,31 @@ def whisper():
     )  # fmt: skip
 
 
+def qwen2_vl():
+    """Reads images in a tower of its own, which looks up once for each of them."""
+    turns = {"rope_type": "default", "mrope_section": [1, 1, 1], "rope_theta": 1e4}
+    vision = {"depth": 2, "embed_dim": 16, "hidden_size": 24, "num_heads": 2, "mlp_ratio": 2,
+              "patch_size": 2, "spatial_merge_size": 2, "temporal_patch_size": 2}  # fmt: skip
+    return hf.Qwen2VLForConditionalGeneration(
+        hf.Qwen2VLConfig(text_config=LLAMA | SPEAKS | {"rope_parameters": turns},
+                         vision_config=vision, image_token_id=60, video_token_id=59,
+                         vision_start_token_id=58, vision_end_token_id=57)
+    )  # fmt: skip
+
+
+def images_for(sizes):
+    """Return a text with an image of each size, in merged patches high and wide."""
+    torch.manual_seed(11)
+    text = [5]
+    for high, wide in sizes:
+        text += [58, *[60] * high * wide, 57]
+    ids = torch.tensor([[*text, 7]])
+    patches = sum(4 * high * wide for high, wide in sizes)
+    return {"input_ids": ids, "pixel_values": torch.randn(patches, 24),
+            "image_grid_thw": torch.tensor([[1, 2 * high, 2 * wide] for high, wide in sizes]),
+            "mm_token_type_ids": (ids == 60).int()}  # fmt: skip
+
+
 def falcon():
     return hf.FalconForCausalLM(hf.FalconConfig(**SMALL))
 

@@ -88,13 +88,20 @@ def followed(
                 vars(one)[name] = own
 
 
-def call_at_work() -> FrameType | None:
-    """Return the innermost of Python's frames in which torch calls a module, from here outwards."""
-    there = sys.modules["torch"].nn.modules.module.__file__
+def calls_at_work() -> Iterator[FrameType]:
+    """Return those of Python's frames in which torch calls a module, from here outwards."""
+    torch = sys.modules.get("torch")
+    there = None if torch is None else torch.nn.modules.module.__file__
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 (as inspect.currentframe())
-    while frame is not None and frame.f_code.co_filename != there:
+    while frame is not None:
+        if frame.f_code.co_filename == there:
+            yield frame
         frame = frame.f_back
-    return frame
+
+
+def call_at_work() -> FrameType | None:
+    """Return the innermost of these frames."""
+    return next(calls_at_work(), None)
 
 
 def stack_of(thread: int | None) -> set[int]:

@@ -2,7 +2,10 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from types import FrameType
 from typing import Any, NamedTuple
+
+from softlookup.integrations.following import calls_at_work
 
 _CROSS = re.compile(r"encdec|encoder_attn|cross_?att", re.IGNORECASE)
 _HOLDERS = frozenset({"block", "blocks", "h", "layer", "layers", "model", "transformer"})
@@ -44,12 +47,17 @@ class Places:
         self._paths = paths
         self._calls: dict[str, int] = {}
         self._numbers: dict[tuple[str, bool], set[int]] = {}
+        # Python's own frames, kept so that no later one is taken for them.
+        self._last: tuple[FrameType | None, int] = None, 0
+        self._owners: dict[tuple[str, bool], FrameType] = {}
 
     def next(self, module: Any) -> Place:
         """Return the place of a call of `module`, the next one of the pass.
 
         The number is the first one in the path. Where that layer has called already (layers that
-        share their weights, windows of an image), it is the next free one.
+        share their weights, stages that each count from 0), it is the next free one. It is the same
+        again where a module at work looks up once more, as for another image, and numbers begin
+        anew where what holds the layers is called again.
         """
         path = self._paths.get(id(module), type(module).__name__)
         again = self._calls.get(path, 0)
@@ -57,12 +65,34 @@ class Places:
         parts = path.split(".")
         at = next((i for i, part in enumerate(parts) if part.isdecimal()), len(parts))
         stack, cross = ".".join(parts[:at]), bool(_CROSS.search(".".join(parts[at:])))
-        taken = self._numbers.setdefault((stack, cross), set())
-        number = int(parts[at]) if at < len(parts) else len(taken)
+        number = self._number((stack, cross), int(parts[at]) if at < len(parts) else None, module)
+        return Place(f"{path}#{again}" if again else path, number, stack, cross)
+
+    def _number(self, kind: tuple[str, bool], first: int | None, module: Any) -> int:
+        """Return the number of a call in a stack; `first` stands in the path."""
+        work = list(calls_at_work())
+        mine = work[0] if work and work[0].f_locals.get("self") is module else None
+        if mine is not None and mine is self._last[0]:
+            return self._last[1]
+        self._begin_anew(kind, work)
+        taken = self._numbers.setdefault(kind, set())
+        number = len(taken) if first is None else first
         if number in taken:
             number = max(taken) + 1
         taken.add(number)
-        return Place(f"{path}#{again}" if again else path, number, stack, cross)
+        self._last = mine, number
+        return number
+
+    def _begin_anew(self, kind: tuple[str, bool], work: list[FrameType]) -> None:
+        """Forget the numbers of a stack where what holds it is not the call that it was."""
+        if any(frame is self._owners.get(kind) for frame in work):
+            return
+        for frame in work:
+            path = self._paths.get(id(frame.f_locals.get("self")))
+            if path is not None and (not path or kind[0].startswith(f"{path}.")):
+                self._owners[kind] = frame
+                self._numbers.pop(kind, None)
+                return
 
 
 def name_parts(places: Iterable[Place]) -> dict[tuple[str, bool], str]:

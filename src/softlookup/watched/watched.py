@@ -1,6 +1,6 @@
 """Watched: what a model's attention did while it was watched, every run, layer and step of it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from softlookup.arrays import IntArray
@@ -171,10 +171,9 @@ class Watched(Tabular, Reading):
         if len(found) == 1:
             return found[0]
         if found:
-            choices = ", ".join(repr((one.part, one.number)) for one in found[:_LISTED])
             raise OptionError(
                 "layer", f"must be one layer; {len(found)} are called {listed(str(layer))}. Choose "
-                f"one of {choices}, or a path."
+                f"one of {_choices(found)}."
             )  # fmt: skip
         there = ", ".join(listed(one.label) for one in layers[:_LISTED]) or "none"
         more = f" and {len(layers) - _LISTED} more" if len(layers) > _LISTED else ""
@@ -370,6 +369,14 @@ def _layer_named(given: Any) -> int | str | tuple[str, int]:
     if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], str):
         return given[0], whole(given[1], "layer", kinds)
     return whole(given, "layer", kinds)
+
+
+def _choices(found: Sequence[LayerSeen]) -> str:
+    """Return what tells layers apart: their parts, or paths where a module was called again."""
+    kinds = [(one.part, one.number) for one in found]
+    if len(set(kinds)) < len(kinds):
+        return ", ".join(repr(listed(one.path)) for one in found[:_LISTED])
+    return f"{', '.join(map(repr, kinds[:_LISTED]))}, or a path"
 
 
 def _names(layer: LayerSeen) -> tuple[Any, ...]:
