@@ -81,7 +81,7 @@ def test_refusals(name):
 @pytest.mark.parametrize(
     ("others", "fragments"),
     [
-        ({"indices": torch.zeros(1)}, ["'indices'", "not known here"]),
+        ({"hues": torch.zeros(1)}, ["'hues'", "not known here"]),
         ({"dropout": 0.1}, ["0.1", "model.eval()"]),
         ({"s_aux": torch.zeros(3)}, ["4 heads", "3"]),
     ],
@@ -99,7 +99,7 @@ def test_what_shapes_scores_in_unknown_ways_is_refused(others, fragments):
 def test_what_is_none_is_not_unknown():
     q = torch.ones(1, 4, 3, 2)
     out, weights = recording.Recorder(recording.Places({})).answer(
-        torch.nn.Identity(), q, q, q, None, indices=None
+        torch.nn.Identity(), q, q, q, None, hues=None
     )
     assert (out.shape, weights) == ((1, 3, 4, 2), None)
 
@@ -118,7 +118,7 @@ class Silent(hf.PreTrainedModel):
 
 
 def test_a_model_that_never_calls_its_attention_is_refused():
-    with pytest.raises(OptionError, match="Silent does its own"):
+    with pytest.raises(OptionError, match="Silent has none"):
         capture(build(lambda: Silent(hf.BertConfig())), ids(1, 3))
 
 

@@ -297,9 +297,22 @@ class Wider(hf.DynamicCache):
         return tuple(torch.cat([one, one[:, :, :1]], 2) for one in super().update(*args, **more))
 
 
-def test_keys_that_the_mask_does_not_know_are_refused(llama):
+def test_training_inside_the_block_is_watched_until_weights_are_dropped(llama):
+    inputs, attention = inputs_for(llama), llama.model.layers[1].self_attn
+    with torch.no_grad(), sl.watch(llama) as seen:
+        plain = logits(llama(**inputs))
+        llama.train()
+        assert torch.equal(logits(llama(**inputs)), plain)
+        attention.attention_dropout = 0.1
+        with pytest.raises(OptionError, match=r"its dropout is 0\.1.*model\.eval\(\)"):
+            llama(**inputs)
+    assert seen.runs == 2
+
+
+@pytest.mark.parametrize("compute", ["softlookup", "model"])
+def test_keys_that_the_mask_does_not_know_are_refused(llama, compute):
     named = {"cache", "past_key_values"} & set(inspect.signature(llama.forward).parameters)
-    with pytest.raises(OptionError, match=r"7 x 7.*7 x 8"), sl.watch(llama):
+    with pytest.raises(OptionError, match=r"7 x 7.*7 x 8"), sl.watch(llama, compute=compute):
         llama(**inputs_for(llama), **{min(named): Wider()})
 
 

@@ -132,7 +132,7 @@ REFUSALS = {
     "dropout": (forward(dropping), OptionError, "model", ["0.1", "model.eval()"]),
     "meta": (forward(on_meta), OptionError, "model", ["meta", "BertModel"]),
     "nothing runs": (idle, OptionError, "model", ["LlamaForCausalLM", "inside the with block"]),
-    "no attention": (of_silence, OptionError, "model", ["Silent does its own"]),
+    "no attention": (of_silence, OptionError, "model", ["Silent has none"]),
     "twice": (twice(watch_again), OptionError, "model", ["one at a time", "End that with block"]),
     "a capture within": (twice(lambda model: capture(model, inputs_for(model))), OptionError,
                          "model", ["one at a time", "End that with block"]),
@@ -212,8 +212,8 @@ def test_what_shapes_scores_in_unknown_ways_is_refused():
     model = llama()
     attention = model.model.layers[1].self_attn
     inner = attention.forward
-    attention.forward = lambda *args, **more: inner(*args, **more, indices=torch.zeros(1))
-    with pytest.raises(OptionError, match=r"'indices'.*not known here"), sl.watch(model):
+    attention.forward = lambda *args, **more: inner(*args, **more, hues=torch.zeros(1))
+    with pytest.raises(OptionError, match=r"'hues'.*not known here"), sl.watch(model):
         model(**inputs_for(model))
     assert model.config._attn_implementation == "sdpa"
 

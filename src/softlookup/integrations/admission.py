@@ -1,7 +1,8 @@
 """Which models can be recorded or watched, and what is known of each by itself."""
 
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ from softlookup.errors import DtypeError, OptionError, PackageError
 from softlookup.integrations.licenses import license_of
 from softlookup.integrations.names import name_of
 from softlookup.integrations.places import Place
+from softlookup.integrations.routing import routed_modules
 
+_NAMED = 4  # parts of a model that an error names
 OLDEST = 5  # transformers; before it, BERT and its relatives cannot be recorded
 
 
@@ -44,10 +47,7 @@ def check_model(model: Any) -> None:
     from transformers import PreTrainedModel
 
     if not isinstance(model, PreTrainedModel):
-        raise DtypeError(
-            "model", f"must be a transformers model; got {type(model).__name__}. Load one with "
-            "AutoModel.from_pretrained(...)."
-        )  # fmt: skip
+        raise _no_model(model)
     name = type(model).__name__
     if model.training:
         raise OptionError("model", f"must be in evaluation mode; {name} trains. Call model.eval().")
@@ -57,16 +57,73 @@ def check_model(model: Any) -> None:
             "without device_map, or onto one device."
         )  # fmt: skip
     if not model._can_set_attn_implementation():  # noqa: SLF001 (there is no public way to ask)
-        raise unrouted(name)
+        raise unrouted(model)
 
 
-def unrouted(name: str) -> OptionError:
+def _no_model(given: Any) -> DtypeError:
+    """Return the error for what is no model of transformers, but may hold one."""
+    import torch
+    from transformers import PreTrainedModel
+
+    need, parts = f"must be a transformers model; got {type(given).__name__}", []
+    if isinstance(given, torch.nn.Module):
+        parts = list(_outermost(given, lambda one: isinstance(one, PreTrainedModel)))
+    if not parts:
+        return DtypeError("model", f"{need}. Load one with AutoModel.from_pretrained(...).")
+    held = " and ".join(dict.fromkeys(type(given.get_submodule(path)).__name__ for path in parts))
+    return DtypeError("model", f"{need}, which holds {held}. {_give(parts)}")
+
+
+def unrouted(model: Any) -> OptionError:
     """Return the error for a model whose attention does not come by."""
+    from transformers import PreTrainedModel
+
+    name = type(model).__name__
+    if not _has_attention(model.modules()):
+        return OptionError(
+            "model", f"must have attention, which is what is looked at; {name} has none: no module "
+            "of it is called so. Choose another family, such as BERT, GPT-2 or Llama."
+        )  # fmt: skip
+    own = f"must send its attention through transformers' AttentionInterface; {name} does its own"
+    parts = list(
+        _outermost(
+            model,
+            lambda one: (
+                one is not model
+                and isinstance(one, PreTrainedModel)
+                and _has_attention(routed_modules(one))
+            ),
+        )
+    )
+    if parts:
+        return OptionError("model", f"{own} in some of its parts. {_give(parts)}")
     return OptionError(
-        "model", f"must send its attention through transformers' AttentionInterface; {name} does "
-        "its own, where nothing can be recorded. A newer transformers may route it; else choose "
-        "another family, such as BERT, GPT-2 or Llama."
+        "model", f"{own}, where nothing can be recorded. A newer transformers may route it; else "
+        "choose another family, such as BERT, GPT-2 or Llama."
     )  # fmt: skip
+
+
+def _has_attention(modules: Iterable[Any]) -> bool:
+    return any(re.search("attention|attn", type(one).__name__, re.IGNORECASE) for one in modules)
+
+
+def _outermost(module: Any, wanted: Callable[[Any], bool], path: str = "") -> Iterator[str]:
+    """Return the paths of modules that are wanted, without those within them."""
+    if wanted(module):
+        yield path
+        return
+    for name, child in module.named_children():
+        yield from _outermost(child, wanted, f"{path}.{name}" if path else name)
+
+
+def _give(parts: Sequence[str]) -> str:
+    """Return what to do with models that are held at some paths, as Python writes them."""
+    spelled = [
+        "model"
+        + "".join(f"[{name}]" if name.isdecimal() else f".{name}" for name in one.split("."))
+        for one in parts[:_NAMED]
+    ]
+    return f"Give {' or '.join(spelled)} instead; watched, it may be called through the whole."
 
 
 def chosen_numbers(numbers: Iterable[int] | None, argument: str) -> Sequence[int] | None:

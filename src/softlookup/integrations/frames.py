@@ -25,6 +25,8 @@ class Frame(NamedTuple):
         Their ids, (batch, tokens).
     at : frame or None
         Python's own, which stands on its thread's stack for as long as the model works.
+    names : frozenset of str
+        What it was given by name.
     """
 
     module: Any
@@ -33,6 +35,7 @@ class Frame(NamedTuple):
     mask: LazyMask | Numbers | None
     tokens: Numbers | None
     at: FrameType | None
+    names: frozenset[str]
 
     @property
     def padding(self) -> BoolArray | None:
@@ -58,7 +61,8 @@ def frame_of(
     """Return a model that begins to work on `args` and `kwargs`."""
     known = kwargs.get("input_ids", next(iter(args), None))
     mask = _over_tokens(kwargs.get("attention_mask"))
-    return Frame(module, side, _tokens_before(args, kwargs), mask, as_ids(known), at)
+    start, names = _tokens_before(args, kwargs), frozenset(kwargs)
+    return Frame(module, side, start, mask, as_ids(known), at, names)
 
 
 def _tokens_before(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> int:

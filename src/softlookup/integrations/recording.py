@@ -4,9 +4,10 @@ The masks are those of sdpa, and so is the answer, bit for bit. Where sdpa would
 drop or refuse what shapes the scores (sinks, softcap), `Lookup.attend` computes the answer.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from inspect import signature
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from softlookup.errors import DtypeError
 from softlookup.integrations import routing
 from softlookup.integrations.admission import check_heads
 from softlookup.integrations.places import Place, Places
-from softlookup.integrations.routing import Call, read_call
+from softlookup.integrations.routing import Call, is_idle, read_call
 from softlookup.integrations.seeing import answer, kv_heads_of, of_heads, sight_of
 from softlookup.lookup import Lookup
 
@@ -111,12 +112,18 @@ class Recorder:
         Which to keep, sorted; all where left out.
     progress : callable, optional
         Told the number of lookups kept so far, after each.
+    names : collection of str
+        What the model is given by name.
+    before : callable
+        Tells how a configuration had its attention computed.
     """
 
     places: Places
     layers: Sequence[int] | None = None
     heads: Sequence[int] | None = None
     progress: Callable[[int], None] | None = None
+    names: Collection[str] = ()
+    before: Callable[[Any], str] = lambda _: "eager"
     records: list[Record] = field(default_factory=list)
     seen: list[Place] = field(default_factory=list)
     overlays: Overlays = field(default_factory=Overlays)
@@ -134,6 +141,10 @@ class Recorder:
         if self.progress is not None:
             self.progress(len(self.records))
 
+    def _is_idle(self, module: Any, name: str) -> bool:
+        """Return whether a name comes from the model's caller and changes nothing."""
+        return name in self.names and is_idle(name, module, self.before(module.config))
+
     def answer(
         self,
         module: Any,
@@ -148,7 +159,8 @@ class Recorder:
     ) -> tuple[Any, None]:
         """Answer one attention call of a model, and keep it; called by transformers."""
         others |= {"scaling": scaling, "is_causal": is_causal}
-        call = read_call(module, (query, key, value), attention_mask, others)
+        idle = partial(self._is_idle, module)
+        call = read_call(module, (query, key, value), attention_mask, others, idle)
         self.keep(module, call)
         from transformers.integrations.sdpa_attention import sdpa_attention_forward as sdpa
 
@@ -172,5 +184,5 @@ def recording(model: Any, recorder: Recorder) -> Iterator[None]:
 
     # A family that cannot use sdpa is written for masks that are always there, as numbers to add.
     masks = sdpa_mask if model._supports_sdpa else eager_mask  # noqa: SLF001 (no public way to ask)
-    with routing.routed(model, recorder.answer, masks):
+    with routing.routed(model, recorder.answer, masks) as recorder.before:
         yield

@@ -6,6 +6,7 @@ long as a ``with`` block lasts; `read_call` says what a call asks for, or refuse
 """
 
 import contextlib
+import inspect
 import sys
 import weakref
 from collections.abc import Callable, Iterator, Mapping
@@ -30,6 +31,7 @@ UNDERSTOOD = frozenset({
     "dropout", "is_causal", "position_bias", "s_aux", "scaling", "sinks", "softcap",
 })  # fmt: skip
 KNOWN = HARMLESS | UNDERSTOOD
+SPARSE = frozenset({"block_indices", "indices"})  # the keys that an indexer chose for each query
 
 
 @dataclass(frozen=True)
@@ -75,16 +77,22 @@ class Call:
 
 
 def read_call(
-    module: Any, arrays: tuple[Any, Any, Any], mask: Any, others: Mapping[str, Any]
+    module: Any,
+    arrays: tuple[Any, Any, Any],
+    mask: Any,
+    others: Mapping[str, Any],
+    idle: Callable[[str], bool] = lambda _: False,
 ) -> Call:
     """Return what a call of `module` asks for; `others` is all that it hands on by name.
+
+    `idle`: whether a name is only handed through, and changes nothing.
 
     Raises
     ------
     OptionError
         Where it asks for something whose meaning is not known here.
     """
-    _refuse_unknown(others)
+    _refuse_unknown(type(module).__name__, others, idle)
     query, key, value, bias = _as_autocast(*arrays, others.get("position_bias"))
     scaling, causal = others.get("scaling"), others.get("is_causal")
     if causal is None:
@@ -100,8 +108,18 @@ def read_call(
         mask=mask,
         bias=bias,
         sinks=_sinks(others, int(query.shape[1])),
-        softcap=None if softcap is None else float(softcap),
+        softcap=float(softcap) if softcap else None,  # models are configured with 0 for none
     )
+
+
+def is_idle(name: str, module: Any, setting: str | None) -> bool:
+    """Return whether what a model's caller gave by `name` changes nothing in its attention.
+
+    Models hand on what they do not know themselves (``token_type_ids`` to a Llama), and attention
+    lets pass what it does not name. What a module hands on in its own words is another matter:
+    how it is meant may depend on the setting.
+    """
+    return name not in inspect.signature(attention_of(module, setting)).parameters
 
 
 def _as_autocast(*tensors: Any) -> list[Any]:
@@ -115,7 +133,8 @@ def _as_autocast(*tensors: Any) -> list[Any]:
     return [one if one is None or one.dtype == torch.float64 else one.to(dtype) for one in tensors]
 
 
-def _refuse_unknown(others: Mapping[str, Any]) -> None:
+def _refuse_unknown(kind: str, others: Mapping[str, Any], idle: Callable[[str], bool]) -> None:
+    """Refuse what shapes scores in ways that are not known of a module of this kind."""
     dropout = others.get("dropout")
     if dropout:
         raise OptionError(
@@ -123,11 +142,18 @@ def _refuse_unknown(others: Mapping[str, Any]) -> None:
             "model.eval()."
         )  # fmt: skip
     for name, given in others.items():
-        if given is not None and name not in KNOWN:
+        if given is None or name in KNOWN or idle(name):
+            continue
+        if name in SPARSE:
             raise OptionError(
-                "model", f"hands {name!r} to its attention, whose meaning is not known here, so "
-                "its scores cannot be recorded faithfully. Choose another model."
+                "model", f"must look over all keys that its mask shows; {kind} does sparse "
+                f"attention, over the {name} that an indexer chooses for each query, which is not "
+                "computed here. Choose another model."
             )  # fmt: skip
+        raise OptionError(
+            "model", f"hands {name!r} to its attention, whose meaning is not known here, so "
+            "its scores cannot be recorded faithfully. Choose another model."
+        )  # fmt: skip
 
 
 def _sinks(others: Mapping[str, Any], heads: int) -> Any:
@@ -137,10 +163,12 @@ def _sinks(others: Mapping[str, Any], heads: int) -> Any:
         return None
     sinks = given[0].reshape(-1)
     if len(given) > 1 or sinks.shape != (heads,):
+        many = f"it has {sinks.numel()}"
+        if given[0].ndim > 1:
+            many += f", by token too: {tuple(given[0].shape)}"
         raise OptionError(
-            "model", f"must have one sink for each of {heads} heads; it has {sinks.numel()}. "
-            "Choose another model."
-        )  # fmt: skip
+            "model", f"must have one sink for each of {heads} heads; {many}. Choose another model."
+        )
     return sinks
 
 
@@ -289,10 +317,10 @@ def _mask_copy(**given: Any) -> Any:
 @contextlib.contextmanager
 def routed(
     model: Any, answer: Callable[..., Any], masks: Callable[..., Any]
-) -> Iterator[Mapping[int, str | None]]:
+) -> Iterator[Callable[[Any], str]]:
     """Send the attention calls of `model` to `answer`, and what it asks of masks to `masks`.
 
-    Its setting comes back afterwards. Yields that setting, by the id of each configuration in it.
+    Its setting comes back afterwards. Yields what tells that setting of a configuration in it.
 
     Raises
     ------
@@ -310,6 +338,7 @@ def routed(
         )  # fmt: skip
     name = f"{NAME}_{uuid4().hex}"  # its own: several models go side by side, and copies stay
     names = {id(config): Routed(name, setting) for config, setting in before}
+    settings = {id(config): setting for config, setting in before}
     interfaces = {AttentionInterface: answer, AttentionMaskInterface: masks}
     for interface, function in interfaces.items():
         interface.register(name, function)
@@ -321,7 +350,7 @@ def routed(
         for config, _ in before:  # a copy that is made meanwhile knows where it came from
             if config._attn_implementation_internal == name:  # noqa: SLF001 (as below)
                 config._attn_implementation_internal = names[id(config)]  # noqa: SLF001 (as below)
-        yield {id(config): setting for config, setting in before}
+        yield lambda one: settings.get(id(one)) or settings.get(id(model.config)) or "eager"
         _check_setting(model, name)
     finally:
         for config, setting in before:

@@ -136,6 +136,10 @@ class Runs:
             return None
         return np.concatenate([before[:, : frame.start], frame.ids], axis=1)
 
+    def was_given(self, name: str) -> bool:
+        """Return whether a model at work was given something by that name."""
+        return any(name in frame.names for frame in self._frames)
+
     @property
     def input_ids(self) -> IntArray | None:
         """Token ids of the input, which of an encoder and a decoder the encoder reads."""

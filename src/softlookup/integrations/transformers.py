@@ -89,7 +89,7 @@ def capture(
     chosen = chosen_numbers(layers, "layers"), chosen_numbers(heads, "heads")
     check_lengths(model.config, type(model).__name__, given)
     places = Places({id(module): path for path, module in model.named_modules()})
-    recorder = Recorder(places, *chosen, progress)
+    recorder = Recorder(places, *chosen, progress, given)
     _run(model, given, recorder)
     _check_records(model, recorder)
     axes = Axes(given, tokens, tokenizer, getattr(inputs, "encodings", None))
@@ -169,7 +169,7 @@ def _run(model: Any, given: Mapping[str, Any], recorder: Recorder) -> None:
 
 def _check_records(model: Any, recorder: Recorder) -> None:
     if not recorder.seen:
-        raise unrouted(type(model).__name__)
+        raise unrouted(model)
     check_layers(recorder.layers or (), recorder.seen)
 
 

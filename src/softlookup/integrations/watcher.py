@@ -1,7 +1,7 @@
 """Watcher: answers a model's attention calls, and looks at those that were asked for."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
 from types import TracebackType
@@ -22,7 +22,14 @@ from softlookup.integrations.keeping import Keeper
 from softlookup.integrations.masks import LazyMask
 from softlookup.integrations.moment import Moment
 from softlookup.integrations.places import Place
-from softlookup.integrations.routing import Overlays, attention_of, masks_of, read_call, routed
+from softlookup.integrations.routing import (
+    Overlays,
+    attention_of,
+    is_idle,
+    masks_of,
+    read_call,
+    routed,
+)
 from softlookup.integrations.runs import Runs, Shown
 from softlookup.integrations.seeing import Seen
 from softlookup.tensors import is_compiling
@@ -56,6 +63,11 @@ class Chosen(NamedTuple):
 def _is_under(place: Place, path: str) -> bool:
     """Return whether a call came from the module at `path`, or one in it; "" is the model."""
     return path in {"", place.path} or place.path.startswith((f"{path}.", f"{path}#"))
+
+
+def _as_theirs(out: Any) -> tuple[Any, None]:
+    """Return an answer as the library's attention does."""
+    return out.transpose(1, 2).contiguous(), None
 
 
 class Watcher:
@@ -101,7 +113,7 @@ class Watcher:
             passed=self._passed,
             ended=self._ended,
         )
-        self._before: Mapping[int, str | None] = {}
+        self._before: Callable[[Any], str] = lambda _: "eager"
         self._sinks = False
         self._reach = 0  # the token position after the last row of a run
         self._wanted = -1  # the last token position of a run that is to count
@@ -137,7 +149,7 @@ class Watcher:
         """Refuse a block of which nothing is seen, or not what was asked for."""
         name, runs = type(self._model).__name__, self._runs
         if not runs.seen and runs.passes:
-            raise unrouted(name)
+            raise unrouted(self._model)
         if not runs.seen and runs.astray:
             raise OptionError(
                 "model", f"must be called as model(...), where a pass begins and ends; {name} made "
@@ -191,27 +203,27 @@ class Watcher:
     def _answer(
         self, module: Any, arrays: tuple[Any, Any, Any], mask: Any, others: dict[str, Any]
     ) -> tuple[Any, Any]:
-        call = read_call(module, arrays, mask, others)
+        call = read_call(module, arrays, mask, others, partial(self._is_idle, module))
         if others.get("output_attentions") and not self._own:
             raise OptionError(
                 "output_attentions", "must be left out while softlookup answers, which makes no "
                 'matrix of weights; got True. Watch with compute="model".'
             )  # fmt: skip
         place, frame = self._runs.place(module), self._runs.frame
-        cross = place is not None and place.cross
-        if self._own:
-            answer = self._their_answer(module, arrays, mask, others)
-            if place is not None and frame is not None and self._looks_at(place):
-                sight = seeing.sight_of(call, frame.start, self._overlays, cross=cross)
-                self._look(Moment(place, self._runs.part(place), frame, call, sight))
-            return answer
         start = 0 if frame is None else frame.start
-        sight = seeing.sight_of(call, start, self._overlays, cross=cross)
+        cross = place is not None and place.cross
+        sight = partial(seeing.sight_of, call, start, self._overlays, cross=cross)
         if place is None or frame is None or not self._looks_at(place):
-            out = seeing.answer(call, sight)
-        else:
-            out = self._answer_and_look(Moment(place, self._runs.part(place), frame, call, sight))
-        return out.transpose(1, 2).contiguous(), None
+            if self._own:
+                return self._their_answer(module, arrays, mask, others)
+            return _as_theirs(seeing.answer(call, sight()))
+        # What cannot be looked at is refused before anybody answers.
+        now = Moment(place, self._runs.part(place), frame, call, sight())
+        if not self._own:
+            return _as_theirs(self._answer_and_look(now))
+        answer = self._their_answer(module, arrays, mask, others)
+        self._look(now)
+        return answer
 
     def _looks_at(self, place: Place) -> bool:
         return self._asked is not None and self._chosen.layer(place)
@@ -305,7 +317,7 @@ class Watcher:
         self, module: Any, arrays: tuple[Any, Any, Any], mask: Any, others: dict[str, Any]
     ) -> tuple[Any, Any]:
         """Let the attention answer that the model had before."""
-        function = attention_of(module, self._setting(getattr(module, "config", None)))
+        function = attention_of(module, self._setting(module))
         mask = mask.own if isinstance(mask, LazyMask) else mask
         given = {
             name: one for name, one in others.items() if name != "is_causal" or one is not None
@@ -314,12 +326,15 @@ class Watcher:
         return out, weights
 
     def _their_mask(self, config: Any) -> Callable[..., Any] | None:
-        return masks_of(self._setting(config))
+        return masks_of(self._before(config))
 
-    def _setting(self, config: Any) -> str:
-        """Return what a configuration said of its attention before."""
-        own = self._before.get(id(config))
-        return own or self._before.get(id(self._model.config)) or "eager"
+    def _setting(self, module: Any) -> str:
+        """Return how a module had its attention computed before."""
+        return self._before(getattr(module, "config", None))
+
+    def _is_idle(self, module: Any, name: str) -> bool:
+        """Return whether a name comes from the model's caller and changes nothing."""
+        return self._runs.was_given(name) and is_idle(name, module, self._setting(module))
 
     def _begun(self) -> None:
         """Begin another text: nothing is known of its keys."""
