@@ -313,7 +313,7 @@ def test_training_inside_the_block_is_watched_until_weights_are_dropped(llama):
 def test_keys_that_the_mask_does_not_know_are_refused(llama, compute):
     named = {"cache", "past_key_values"} & set(inspect.signature(llama.forward).parameters)
     with pytest.raises(OptionError, match=r"7 x 7.*7 x 8"), sl.watch(llama, compute=compute):
-        llama(**inputs_for(llama), **{min(named): Wider()})
+        llama(**inputs_for(llama, (7, 4)), **{min(named): Wider()})
 
 
 def test_a_model_that_computes_with_its_mask_gets_a_tensor():
