@@ -120,6 +120,43 @@ def dropping():
     return model
 
 
+def whole(model):
+    with sl.watch(model, repeats=True):
+        model(**inputs_for(model))
+
+
+def behind_a_cache():
+    model = llama()
+    ids = inputs_for(model)["input_ids"]
+    cache = model(ids[:, :5], use_cache=True).past_key_values
+    named = {"cache", "past_key_values"} & set(inspect.signature(model.forward).parameters)
+    whole(model)
+    with sl.watch(model, repeats=True):
+        model(ids[:, 5:], **{min(named): cache})
+
+
+def of_vectors():
+    model = llama()
+    with sl.watch(model, repeats=True):
+        model(inputs_embeds=torch.ones(1, 4, 24))
+
+
+def of_patches():
+    whole(build(FAMILIES["vit"]))
+
+
+def aligned(**asked):
+    """Return a call that has Whisper align its words, which must not begin to work."""
+
+    def call():
+        model = build(FAMILIES["whisper"])
+        model.model.encoder.register_forward_pre_hook(lambda *_: 1 / 0)
+        with sl.watch(model, **asked):
+            model.generate(torch.zeros(1, 5, 22), return_token_timestamps=True)
+
+    return call
+
+
 REFUSALS = {
     "Falcon": (forward(lambda: build(falcon)), OptionError, "model",
                ["FalconForCausalLM", "another family"]),
@@ -151,6 +188,14 @@ REFUSALS = {
     "an assistant by position": (by_position(*[None] * 6, object()), OptionError,
                                  "assistant_model", ["takes tokens back"]),
     "guidance": (generation(guidance_scale=2.0), OptionError, "guidance_scale", ["second text"]),
+    "words that are aligned": (aligned(), OptionError, "return_token_timestamps",
+                               ["Whisper", "Generate without it"]),
+    "words aligned by the model": (aligned(compute="model"), OptionError,
+                                   "return_token_timestamps", ["Whisper"]),
+    "repeats behind a cache": (behind_a_cache, OptionError, "repeats",
+                               ["LlamaForCausalLM", "cache", "input_ids"]),
+    "repeats of vectors": (of_vectors, OptionError, "repeats", ["LlamaForCausalLM", "input_ids"]),
+    "repeats of patches": (of_patches, OptionError, "repeats", ["ViTModel", "leave repeats out"]),
     "a paged cache": (generation(cache_implementation="paged"), OptionError,
                       "cache_implementation", ["cannot be followed"]),
     "batches that never end": (twice(lambda model: model.generate_batch([[7, 8]])), OptionError,

@@ -8,6 +8,7 @@ from softlookup.errors import OptionError
 
 _TAKES_BACK = "takes tokens back. Generate without it."
 _TWO_TEXTS = "runs a second text between the steps of the first. Generate without it."
+_OWN = "has Whisper go over to attention that does not come by. Generate without it."
 _BATCHES = "packs texts in a way that cannot be followed. Call generate()."
 
 
@@ -42,6 +43,8 @@ def check_generation(
             raise _left_out(name, f"assisted generation {_TAKES_BACK}")
     if said("guidance_scale") not in {None, 1} and _is_the_librarys(model):
         raise _left_out("guidance_scale", f"guidance {_TWO_TEXTS}")
+    if said("return_token_timestamps"):
+        raise _left_out("return_token_timestamps", f"aligning tokens with the sound {_OWN}")
     if said("cache_implementation") == "paged":
         raise _left_out("cache_implementation", f"a paged cache {_BATCHES}")
 

@@ -115,6 +115,10 @@ class Watcher:
         )
         self._before: Callable[[Any], str] = lambda _: "eager"
         self._sinks = False
+        self._ids = [
+            False,
+            False,
+        ]  # of a pass: whether ids were missing, and whether there were any
         self._reach = 0  # the token position after the last row of a run
         self._wanted = -1  # the last token position of a run that is to count
         self._of_text: dict[tuple[str, bool, bool], Asked] = {}  # of a pass, by whose text it is
@@ -288,6 +292,8 @@ class Watcher:
         padding, row_padding = now.padding, now.row_padding
         self._sinks |= now.call.sinks is not None
         ids = self._runs.ids if self._asked is not None and self._asked.repeats else None
+        if now.tokens and not now.place.cross:
+            self._ids[ids is not None] = True
         for one in seen:
             shares = now.shares(one, ids)
             found, shares, causal = self._hold.take_call(one.found, shares, now.sight.causal)
@@ -339,6 +345,7 @@ class Watcher:
     def _begun(self) -> None:
         """Begin another text: nothing is known of its keys."""
         self._of_text.clear()
+        self._ids = [False, False]
         if self._keeper is not None:
             self._keeper.forget()
 
@@ -346,6 +353,7 @@ class Watcher:
         """Let go of what belongs to one pass; check that what was asked for is there."""
         self._overlays.clear()
         self._of_text.clear()
+        (missing, known), self._ids = self._ids, [False, False]
         if self._keeper is not None:
             self._keeper.end_pass()
         if side == "encoder" or not self._runs.seen:
@@ -355,6 +363,12 @@ class Watcher:
             raise OptionError(
                 "sink", "must be asked of a model with learned sinks; no watched layer of "
                 f"{type(self._model).__name__} has any. Leave it out."
+            )  # fmt: skip
+        if self._asked is not None and self._asked.repeats and missing and not known:
+            raise OptionError(
+                "repeats", "must be asked where the ids of all tokens are known; "
+                f"{type(self._model).__name__} was given none, or went on from another pass's "
+                "cache. Give it the whole text as input_ids, or leave repeats out."
             )  # fmt: skip
 
     def _ended(self) -> None:

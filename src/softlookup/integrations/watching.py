@@ -60,7 +60,8 @@ def watch(
         the layers that have learned sinks, `distance` where queries and keys are of one text.
     repeats : bool, default False
         Also what the tokens after earlier occurrences of a row's token get, and those occurrences:
-        the summary's `induction` and `duplicate`. Needs token ids; padding in them reads nothing.
+        the summary's `induction` and `duplicate`. Needs the ids of the whole text; a pass that has
+        none, or goes on from the cache of another, is refused. Padding in them reads nothing.
     groups : integers of shape (tokens,) or (batch, tokens), or a function, optional
         A label 0 ... 255 for each token position of the input, negative for none: each row's share
         per label. ``generate()`` takes more of them, for the tokens that it writes, which have none
