@@ -25,7 +25,7 @@ MISSING = $(if $(NEW),$(shell sh tools/environment.sh missing $(PYTHON)))
 
 ON_PORT := $(if $(filter command,$(origin PORT)),--port $(PORT))
 
-.PHONY: help setup show smoke test test-all test-isa test-gpu test-asan browser models notebooks roam fmt lint imports types web web-check docs picture bench clean
+.PHONY: help setup show smoke test test-all test-isa test-gpu test-asan browser models notebooks peers roam fmt lint imports types web web-check docs picture bench clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -117,6 +117,8 @@ models: $(MADE)/models  ## torch, transformers and two small models, for the tes
 
 notebooks: $(MADE)/with-notebook-test  ## JupyterLab, marimo and nbconvert, for the tests that open them
 
+peers: $(MADE)/with-bench  ## what benchmarks measure beside, PyTorch apart: ONNX Runtime, OpenVINO, JAX
+
 roam: $(MADE)/with-test  ## properties with fresh random examples, many of them
 	@HYPOTHESIS_PROFILE=roam $(PYTEST) tests/properties $(ARGS)
 
@@ -154,7 +156,7 @@ BENCHMARKS := $(filter-out measure,$(basename $(notdir $(wildcard benchmarks/*.p
 bench: $(addprefix bench-,$(BENCHMARKS))  ## every benchmark, with its conditions (RECORD=yes: into docs/measured)
 
 bench-%: $(MADE)/with-test $(MADE)/with-bench
-	@$(RUN) benchmarks/$*.py $(ARGS) $(if $(RECORD),| tee docs/measured/$*.txt)
+	@$(RUN) benchmarks/$*.py $(ARGS) $(if $(RECORD),--record)
 	@echo
 
 clean:  ## remove what these targets made, the environment too

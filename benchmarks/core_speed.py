@@ -6,16 +6,14 @@ that is installed in its best form, and the limit: multiply-adds in registers, o
 Only useful operations count: causal is a triangle. "x 2.00" means that the peer takes twice as
 long. At the end stands what was aimed at, and whether it is reached.
 
-    pip install torch onnxruntime onnx openvino jax       the peers; what is missing is told
-    python benchmarks/core_speed.py --json FILE           also keeps the rows
+    make models peers                              what it is measured beside; the missing is told
+    make bench-core_speed RECORD=yes               also keeps the rows
 """
 
 import argparse
-import json
 import os
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import measure
 from races import bars, costs, footprints, peers, rows, speeds
@@ -47,16 +45,15 @@ def about() -> dict[str, object]:
     print(f"  {'peers':8} {', '.join(' '.join(each) for each in there.items())}")
     if missing:
         print(f"  {'missing':8} {', '.join(missing)}: not installed here, so not measured")
-    return {"conditions": dict(measure.conditions()), "core": machine.active(), "peers": there,
-            "missing": missing}  # fmt: skip
+    return {"core": machine.active(), "peers": there, "missing": missing}
 
 
-def keep(path: Path | None, told: dict[str, object], results: rows.Rows) -> list[dict[str, object]]:
-    """Judge the rows so far, write them to the file, if there is one, and return the judgements."""
+def keep(
+    options: argparse.Namespace, told: dict[str, object], results: rows.Rows
+) -> list[dict[str, object]]:
+    """Judge the rows so far, keep them where that is asked for, and return the judgements."""
     judged = list(bars.judged(results))
-    if path:
-        kept = told | {"rows": results, "bars": judged}
-        path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    measure.keep(options, **told, rows=results, bars=judged)
     return judged
 
 
@@ -69,11 +66,10 @@ def main() -> None:
     parser.add_argument(
         "--limit", type=float, default=540, help="seconds after which no part begins (default: 540)"
     )
-    parser.add_argument("--json", type=Path, help="also write the rows to this file")
-    options = parser.parse_args()
+    options = measure.parsed(parser)
     options.threads = [1]
     if options.quick:
-        options.seconds = min(options.seconds, 0.2)
+        options.seconds = min(options.seconds, 0.02)
     os.environ[machine.THREADS] = "1"
     peers.one_thread()
     start = time.monotonic()
@@ -88,8 +84,8 @@ def main() -> None:
                 left_out.append(part)
                 continue
             PARTS[part](options, results)
-            keep(options.json, told, results)
-    judged = keep(options.json, told, results)
+            keep(options, told, results)
+    judged = keep(options, told, results)
     if left_out:
         print(f"left out after {options.limit:g} s: {', '.join(left_out)}")
     print()

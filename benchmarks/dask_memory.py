@@ -21,8 +21,8 @@ import softlookup as sl
 from softlookup.integrations.dask import open_array
 
 QUESTION = __doc__.splitlines()[0]
-KEYS, FEW_KEYS = 262_144, 131_072
-CHUNK, FEW_CHUNK = 65_536, 32_768
+KEYS, FEW_KEYS = 262_144, 8_192
+CHUNK, FEW_CHUNK = 65_536, 4_096
 ROWS, ROW_CHUNKS = 512, 8
 PLACES = ("in files", "on the workers")
 
@@ -67,7 +67,7 @@ def looked_up_once() -> None:
 
 def main() -> None:
     """Print a line for every place and every number of keys, and whether the bars are kept."""
-    options = measure.arguments(QUESTION, rounds=1).parse_args()
+    options = measure.parsed(measure.arguments(QUESTION, rounds=1))
     few, chunk = (FEW_KEYS, FEW_CHUNK) if options.quick else (KEYS, CHUNK)
     how = "the highest moment of each of two workers, a cluster of its own for each row"
     measure.announce(QUESTION, options, how)

@@ -19,6 +19,7 @@ from softlookup.captures import Axis, Capture, Layer
 from softlookup.viewer import Session, View
 
 QUESTION = "page: from a click to the drawn head, and from a move of the pointer to its frame"
+LENGTHS, JUDGED = (128, 512, 1_024), 512  # tokens
 CLICK_BAR = 0.3
 HOVER_BAR = 0.016
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
@@ -58,7 +59,7 @@ def capture(length: int) -> Capture:
 def figures(page: Page, rounds: int) -> tuple[list[float], list[float]]:
     """Return the seconds of clicks on heads, and of moves of the pointer."""
     page.wait_for_selector(READY, state="attached")
-    page.wait_for_timeout(3_000)  # every thumbnail is there
+    page.wait_for_timeout(3_000 if rounds > measure.QUICK_ROUNDS else 0)  # for every thumbnail
     clicks = [page.evaluate(CLICK, HEADS[i % len(HEADS)]) for i in range(rounds)]
     rng = np.random.default_rng(1)
     moves = [page.evaluate(MOVE, (20 + 300 * rng.random(2)).tolist()) for _ in range(10 * rounds)]
@@ -67,12 +68,13 @@ def figures(page: Page, rounds: int) -> tuple[list[float], list[float]]:
 
 def main() -> None:
     """Print medians and worst cases, and the bars."""
-    options = measure.arguments(QUESTION, rounds=8).parse_args()
+    options = measure.parsed(measure.arguments(QUESTION, rounds=8))
     measure.announce(QUESTION, options, f"{options.rounds} clicks, ten times as many moves")
     rows, verdicts = [], []
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
-        for length in (128, 512) if options.quick else (128, 512, 1024):
+        lengths, judged = (LENGTHS[:1], LENGTHS[0]) if options.quick else (LENGTHS, JUDGED)
+        for length in lengths:
             shown = capture(length)
             with View(Session(shown), port=0) as view:
                 page = browser.new_page()
@@ -84,9 +86,9 @@ def main() -> None:
                 times = [measure.milliseconds(pick(values)) for pick in (statistics.median, max)]
                 rows.append([f"{length} tokens, {name}", *times])
             rows.append([f"{length} tokens, exported file", f"{size / 1e6:.2f} MB", ""])
-            if length == 512:
-                verdicts = [("median click, 512 tokens", clicks, CLICK_BAR),
-                            ("median move, 512 tokens", moves, HOVER_BAR)]  # fmt: skip
+            if length == judged:
+                verdicts = [(f"median click, {length} tokens", clicks, CLICK_BAR),
+                            (f"median move, {length} tokens", moves, HOVER_BAR)]  # fmt: skip
         browser.close()
     measure.table(["what", "median", "worst"], rows)
     for name, values, bar in verdicts:

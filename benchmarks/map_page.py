@@ -69,7 +69,7 @@ def main() -> None:
     """Print medians and worst cases, and the bars."""
     parser = measure.arguments(QUESTION, rounds=8)
     parser.add_argument("--length", type=int, help=f"tokens (default: {LENGTH:,})")
-    options = parser.parse_args()
+    options = measure.parsed(parser)
     length = options.length or (QUICK if options.quick else LENGTH)
     how = (
         f"{length:,} tokens; {options.rounds} rounds of {2 * TURNS} turns, {options.rounds} places"

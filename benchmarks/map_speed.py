@@ -25,7 +25,7 @@ from softlookup import machine
 from softlookup.viewer import Session
 
 QUESTION = __doc__.splitlines()[0]
-LENGTH, QUICK, DIM = 100_000, 8_192, 64
+LENGTH, QUICK, DIM = 100_000, 2_048, 64
 QUERIES = 4_096  # whose facts are asked for
 COARSE = 48  # rows of cells that a first picture has
 TILE, VIEW = 256, 3  # cells along a tile, and tiles along a view of 768 x 768 pixels
@@ -236,24 +236,22 @@ def main() -> None:
     """Print one row a figure, then the bars."""
     parser = measure.arguments(QUESTION, rounds=3)
     parser.add_argument("--length", type=int, help=f"tokens (default: {LENGTH:,})")
-    parser.add_argument("--json", type=Path, help="also write the rows to this file")
-    options = parser.parse_args()
+    options = measure.parsed(parser)
     length = options.length or (QUICK if options.quick else LENGTH)
+    many = options.rounds if options.quick else 20 * options.rounds
     how = f"{length:,} tokens, one head, D {DIM}, causal, float32; medians of {options.rounds} maps"
-    measure.announce(QUESTION, options, f"{how}, of {20 * options.rounds} tiles")
+    measure.announce(QUESTION, options, f"{how}, of {many} tiles")
     rows: list[Row] = []
     look = lookup(length)
     look.map(pools=("max",), build=False).step(0.2)  # warm
     building(rows, look, options)
-    tiles(rows, look, 20 * options.rounds)
+    tiles(rows, look, many)
     memory(rows, length)
     sizes = [served(rows, size) for size in (LENGTHS[:1] if options.quick else LENGTHS)]
-    if length == LENGTH:
+    if length == LENGTH or options.quick:
         verdicts(rows)
         measure.verdict("bytes of a view, largest by smallest", max(sizes) / min(sizes), 1.05)
-    if options.json:
-        told = {"conditions": dict(measure.conditions()), "rows": rows}
-        options.json.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    measure.keep(options, rows=rows)
 
 
 if __name__ == "__main__":

