@@ -1,16 +1,17 @@
 """Take the README's pictures as Chromium draws them: the lesson, a model's heads, a long map.
 
-make picture writes docs/images/lesson.png, heads.png and map.png; ARGS="map" takes that one alone.
+make picture writes docs/images/lesson.png, heads.png and map.png; ARGS="map" takes that one alone,
+and ARGS="--quick" shows few tokens in the map: whether it runs.
 """
 
+import argparse
 import shutil
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
-from planted_capture import LENGTH, plant
+from planted_capture import LENGTH, SHORTEST, plant
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import softlookup as sl
@@ -24,7 +25,7 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--
 PLACE = "c=sentence&v=heads&L=5&h=4&q=17"  # where "she" reads "anna"
 
 
-def lesson(page: Page) -> None:
+def lesson(page: Page, _: int) -> None:
     """Unfold token 1's row step by step."""
     for _ in range(ALL_STEPS):
         page.keyboard.press("Space")
@@ -32,43 +33,46 @@ def lesson(page: Page) -> None:
     page.hover("td[data-arg='exp:0']")
 
 
-def heads(page: Page) -> None:
+def heads(page: Page, _: int) -> None:
     """Open one head of the sentence, with one token picked."""
     page.evaluate(f"location.hash = '{PLACE}'")
     page.wait_for_selector("canvas", state="attached")
     page.wait_for_timeout(3_000)  # thumbnails come one layer after the other
 
 
-def long_map(page: Page) -> None:
+def long_map(page: Page, length: int) -> None:
     """Show all of a long head, and the number of its one strongest link."""
-    query, key = plant(LENGTH)[1].needle
+    query, key = plant(length)[1].needle
     page.evaluate(f"location.hash = 'v=map&L=0&h=0&lock={query}.{key}'")
     page.wait_for_selector("text=Keys that receive most", timeout=300_000)  # the last to be there
     page.wait_for_timeout(2_000)  # the finer tiles
 
 
 class Picture(NamedTuple):
-    """What is shown beside what comes along, what is done with it, how high the page is."""
+    """What is shown beside what comes along, what is done with it, how high the page is.
 
-    capture: Callable[[], Capture | None]
-    prepare: Callable[[Page], None]
+    Both are told how many tokens a long text has.
+    """
+
+    capture: Callable[[int], Capture | None]
+    prepare: Callable[[Page, int], None]
     height: int
 
 
 PICTURES = {
-    "lesson": Picture(lambda: None, lesson, 640),
-    "heads": Picture(lambda: None, heads, 860),
-    "map": Picture(lambda: plant(LENGTH)[0], long_map, 860),
+    "lesson": Picture(lambda _: None, lesson, 640),
+    "heads": Picture(lambda _: None, heads, 860),
+    "map": Picture(lambda length: plant(length)[0], long_map, 860),
 }
 
 
-def take(browser: Browser, url: str, name: str) -> None:
+def take(browser: Browser, url: str, name: str, length: int) -> None:
     """Write one picture, and say how large it is."""
     size = {"width": 1280, "height": PICTURES[name].height}
     page = browser.new_page(viewport=size, color_scheme="light", reduced_motion="reduce")
     page.goto(url)
     page.wait_for_selector(READY, state="attached")
-    PICTURES[name].prepare(page)
+    PICTURES[name].prepare(page, length)
     page.evaluate("scrollTo(0, 0)")
     page.wait_for_timeout(300)  # transitions end
     file = FOLDER / f"{name}.png"
@@ -80,8 +84,14 @@ def take(browser: Browser, url: str, name: str) -> None:
     print(f"{file} ({bytes_there:,} bytes)")
 
 
-def main(names: Sequence[str]) -> None:
-    """Open the page and take the pictures of these names."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Open the page and take the pictures that are asked for."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("names", nargs="*", help=f"of {', '.join(PICTURES)} (default: all)")
+    parser.add_argument("--quick", action="store_true", help="few tokens: whether it runs")
+    options = parser.parse_args(arguments)
+    names = options.names or list(PICTURES)
+    length = SHORTEST if options.quick else LENGTH
     program = shutil.which("chromium")
     if program is None:
         raise SystemExit("picture: needs Chromium; run 'make browser'.")
@@ -94,9 +104,9 @@ def main(names: Sequence[str]) -> None:
         browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
         opened.callback(browser.close)
         for name in names:
-            with sl.show(PICTURES[name].capture(), port=0, open_browser=False) as view:
-                take(browser, view.url, name)
+            with sl.show(PICTURES[name].capture(length), port=0, open_browser=False) as view:
+                take(browser, view.url, name, length)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or list(PICTURES))
+    main()

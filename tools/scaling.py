@@ -1,6 +1,7 @@
 """What a cluster would take: the real task graph of a lookup, walked with measured rates.
 
     python tools/scaling.py > docs/measured/scaling.txt
+    python tools/scaling.py --quick     the smallest cases, to see that it runs
 
 No number is computed. Every task of the graph that `softlookup.attend` makes is given a duration
 and a size, and goes to the worker where it would end first: each has one core, holds what it
@@ -41,6 +42,7 @@ CASES = (  # tokens, chunks of queries and of keys
     (10_000_000, 32_768, 131_000),
 )
 WORKERS = (1, 10, 100, 1_000)
+QUICK = ((65_536, 8_192, 16_384),), (1, 10)
 KEY = 4  # of the arguments of a piece: options, facts, place, query, key
 SCHEMES = ("keys stay", "by heads", "ring", "by heads", "Ulysses")
 
@@ -269,8 +271,11 @@ def schemes(length: int, workers: int) -> list[float]:
     return [stay, stay / dealt, ring, ring / dealt, ulysses]
 
 
-def main() -> None:
+def main(words: list[str]) -> None:
     """Print the rates, a line for every case and number of workers, and the other schemes."""
+    if words not in ([], ["--quick"]):
+        sys.exit(f"scaling: takes --quick alone; got {' '.join(words)}.")
+    cases, counts = QUICK if words else (CASES, WORKERS)
     flops, read = rates()
     print(
         f"one layer: {HEADS} heads over {KV_HEADS}, D {DIM}, causal, float32; a worker is one core"
@@ -281,18 +286,18 @@ def main() -> None:
         f"{HANDING * 1e3:.1f} ms of the scheduler a task"
     )
     print("GB: into a worker, on average, as walked; formula: pieces are sent all; keys stay")
-    for length, rows, keys in CASES:
+    for length, rows, keys in cases:
         graph = graph_of(length, rows, keys)
         print(f"\n{length:,} tokens in chunks of {rows:,} / {keys:,}: {len(graph):,} tasks")
         print(f"{'':7} {'':11}   {'as Dask places':^38}   {'every piece where its keys are':>30}")
         print(f"{'workers':>7} {'works':>11}   {'walked':>11} {'':>6} {'GB':>8}"
               f" {'formula':>10}   {'walked':>11} {'GB':>8} {'formula':>8}")  # fmt: skip
-        for workers in WORKERS:
+        for workers in counts:
             print(line(graph, (length, rows, keys), workers, (flops, read)), flush=True)
     print("\nby formula, GB into a worker; in brackets past one worker a kv head")
     print(f"{'tokens':>10} {'workers':>7} " + " ".join(f"{name:>12}" for name in SCHEMES))
-    for length in sorted({case[0] for case in CASES}):
-        for workers in WORKERS[1:]:
+    for length in sorted({case[0] for case in cases}):
+        for workers in counts[1:]:
             *others, ulysses = (each / 1e9 for each in schemes(length, workers))
             last = f"({ulysses:.2f})" if workers > KV_HEADS else f"{ulysses:.2f}"
             print(f"{length:10,} {workers:7,} " + " ".join(f"{each:12.2f}" for each in others)
@@ -318,4 +323,4 @@ def line(
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

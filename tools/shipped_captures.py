@@ -1,6 +1,6 @@
 """Make the two captures that come with the package again (make models installs what it needs).
 
-    HF_HUB_OFFLINE=1 python tools/shipped_captures.py
+    HF_HUB_OFFLINE=1 python tools/shipped_captures.py [FOLDER [NAME...]]
 
 The same libraries give the same files; newer ones may differ in the last digits.
 """
@@ -82,14 +82,17 @@ def make(name: str) -> Capture:
         torch.set_num_threads(threads)
 
 
-def main(folder: Path = FOLDER) -> None:
-    """Write both files into `folder`."""
-    for name in SHIPPED:
-        made, file = make(name), folder / f"{name}.safetensors"
+def main(folder: str | Path = FOLDER, *names: str) -> None:
+    """Write the files of these names into `folder`, all where none is named."""
+    unknown = set(names) - set(SHIPPED)
+    if unknown:
+        raise SystemExit(f"names: must be of {', '.join(SHIPPED)}; got {', '.join(unknown)}.")
+    for name in names or SHIPPED:
+        made, file = make(name), Path(folder) / f"{name}.safetensors"
         made.save(file)
         tokens = made.layers[0].queries[0].tokens
         print(f"{file.name}: {file.stat().st_size:,} bytes, {len(tokens)} tokens: {tokens}")
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:]))
+    main(*sys.argv[1:])
