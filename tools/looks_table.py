@@ -28,8 +28,9 @@ MEMORY = {"the complete map, 2 threads": "the complete map: highest memory"}
 def table(figures: dict[str, Any]) -> str:
     """Return the table in Markdown."""
     rows = {row["name"]: row for row in figures["rows"]}
+    what = f"100,000 tokens, one head of 64, float32, {figures['processor']}"
     lines = [
-        "| 100,000 tokens, one head of 64, float32 | time | memory above the arrays |",
+        f"| {what} | time | memory above the arrays |",
         "|---|---|---|",
     ]
     for words, name in ROWS:

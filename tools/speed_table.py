@@ -34,7 +34,8 @@ def speed(figures: dict[str, Any]) -> str:
     """Return README's table: PyTorch, the fastest of the other peers, and the limit."""
     rows = {row["name"]: row for row in figures["rows"]}
     others = any(set(rows[name]["peers"]) - {"PyTorch"} for _, name in SHOWN)
-    columns = ["one thread", "softlookup", "PyTorch", "times as fast"]
+    where = f"one thread, {figures['processor']}"
+    columns = [where, "softlookup", "PyTorch", "times as fast"]
     if others:
         columns += ["the fastest other", "times as fast"]
     lines = []
@@ -63,7 +64,8 @@ def peers(figures: dict[str, Any]) -> str:
     versions = [f"{name} {version}" for name, version in figures["peers"].items()]
     missing = ", ".join(figures["missing"])
     told = [f"Not measured, since not installed there: {missing}."] if missing else []
-    return "\n\n".join([table(["", "softlookup", *versions], lines), *told, "\n".join(_wins(rows))])
+    columns = [f"one thread, {figures['processor']}", "softlookup", *versions]
+    return "\n\n".join([table(columns, lines), *told, "\n".join(_wins(rows))])
 
 
 def _times(row: dict[str, Any], name: str) -> str:

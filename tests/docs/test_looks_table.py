@@ -15,6 +15,7 @@ def test_the_table_is_made_of_the_recorded_figures():
     readme = TOOL.README.read_text(encoding="utf-8")
     assert TOOL.with_table(readme, figures()) == readme
     assert TOOL.table(figures()) in readme
+    assert figures()["processor"] in TOOL.table(figures()).splitlines()[0]
     rows = {row["name"]: row for row in figures()["rows"]}
     assert all(rows[name].get("quiet", True) for _, name in TOOL.ROWS)
 

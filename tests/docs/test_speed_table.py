@@ -3,6 +3,7 @@
 import copy
 import importlib.util
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -44,11 +45,28 @@ def test_other_figures_make_other_tables(page):
     assert TOOL.with_figures(text, others) != text
 
 
+def test_the_tables_say_on_which_processor_they_were_taken():
+    assert "EPYC" in FIGURES["processor"]
+    other = FIGURES | {"processor": "Some Processor (Its Generation)"}
+    for part in (TOOL.speed, TOOL.peers):
+        assert part(FIGURES).startswith(f"| one thread, {FIGURES['processor']} | softlookup |")
+        assert part(other).startswith(
+            "| one thread, Some Processor (Its Generation) | softlookup |"
+        )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_pages_say_where_a_peer_is_faster_on_another_processor(page):
+    said = " ".join(page.read_text(encoding="utf-8").split())
+    assert re.search(r"on an Intel Xeon with AMX, PyTorch", said, re.IGNORECASE)
+    assert "0.17 to 0.5 of our time" in said
+
+
 def test_a_peer_that_is_faster_is_told():
     row = {"name": "one", "kind": "forward", "ms": 2.0, "share": 0.5, "of": "of peak",
            "peers": {"A": {"ms": 1.8, "times": 0.9, "form": "best"},
                      "B": {"ms": 4.0, "times": 2.0, "form": ""}}}  # fmt: skip
-    figures = {"rows": [row], "peers": {"A": "1.0", "B": "2.0"}, "missing": ["C"]}
+    figures = {"processor": "P", "rows": [row], "peers": {"A": "1.0", "B": "2.0"}, "missing": ["C"]}
     told = TOOL.peers(figures)
     assert "faster in 1 of these 1 rows" in told
     assert "- one: A takes 0.90 of our time (best)" in told
