@@ -1,6 +1,7 @@
 """What a newcomer reads names everything there is, and nothing that is not."""
 
 import re
+import shlex
 
 import pytest
 import typer
@@ -65,6 +66,22 @@ def test_links_between_pages_lead_somewhere():
         for target in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8")):
             if not target.startswith("http"):
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_what_a_reader_is_told_to_run_is_there():
+    """Targets of the Makefile, scripts and records that pages name."""
+    makefile = text("Makefile")
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    targets |= {f"bench-{path.stem}" for path in (ROOT / "benchmarks").glob("*.py")}
+    for page in [*ROOT.glob("*.md"), *pages()]:
+        said = page.read_text(encoding="utf-8")
+        blocks = re.findall(r"^```sh\n(.*?)^```", said, re.MULTILINE | re.DOTALL)
+        code = "\n".join([*blocks, *re.findall(r"`([^`\n]+)`", said)])
+        for line in re.findall(r"^make ([^#&;|\n]*)", code, re.MULTILINE):
+            asked = {word for word in shlex.split(line) if "=" not in word}
+            assert asked <= targets, f"{page.name}: make {line}"
+        for path in re.findall(r"\b(?:tools|benchmarks|examples)/[\w./-]*\w", said):
+            assert (ROOT / path).exists(), f"{page.name}: {path}"
 
 
 def test_the_picture_is_small_enough_to_open_at_once():

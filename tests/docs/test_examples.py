@@ -3,6 +3,8 @@
 import doctest
 import importlib
 import pkgutil
+import webbrowser
+from pathlib import Path
 
 import console
 import pytest
@@ -10,6 +12,8 @@ from sybil import Sybil
 from sybil.parsers.myst import PythonCodeBlockParser
 
 import softlookup
+from documented import blocks_of
+from softlookup.viewer import View
 
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 PYTHON = Sybil(parsers=[PythonCodeBlockParser(doctest_optionflags=OPTIONS)])
@@ -63,6 +67,31 @@ def test_example_scripts(path, tmp_path, monkeypatch, capsys):
     assert promised
     for line in promised:
         assert line in printed
+
+
+def test_the_line_that_shows_a_lookup_opens_its_page(monkeypatch, capsys):
+    page = console.ROOT / "docs" / "first_steps.md"
+    document = PYTHON.parse(page)
+    for example in document:
+        example.evaluate()
+    (block,) = blocks_of(page)
+    shown = []
+    monkeypatch.setattr(View, "wait", lambda view: (shown.append(view.url), view.close()))
+    monkeypatch.setattr(webbrowser, "open", lambda _: True)
+    exec(block, document.namespace)  # noqa: S102
+    assert shown[0] in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("path", [path for path in DOCUMENTS if blocks_of(path)], ids=named)
+def test_every_block_that_needs_more_than_the_package_is_run_by_some_test(path):
+    if path.parent.name == "recipes":  # tests/integrations/test_recipes.py takes all of them
+        return
+    tests = [
+        *(console.ROOT / "tests").glob("*/test_documentation.py"),
+        console.ROOT / "tests" / "browser" / "test_notebook_lab.py",
+        Path(__file__),
+    ]
+    assert any(f'{path.name}"' in test.read_text(encoding="utf-8") for test in tests)
 
 
 def test_a_wrong_output_is_seen():
