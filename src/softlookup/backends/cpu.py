@@ -183,7 +183,7 @@ class _Pull(NamedTuple):
     """What a call for gradients reads, and the sums that it fills; axes are (batch, heads, ...)."""
 
     out_grad: Array
-    delta: Array
+    delta: Array  # of rounded outputs the kernels add what is left, see `row_delta`
     normaliser: Normaliser
     finite: bool
     query: Array  # in the inputs' dtype
