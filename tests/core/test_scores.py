@@ -35,6 +35,18 @@ def test_order_all_options_in_every_dtype(backend, dtype):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("size", [1.0, 10.0, 100.0])
+def test_scores_of_any_size_stay_within_the_budget_of_their_roundings(backend, size, dtype):
+    rng = np.random.default_rng(int(size))
+    for kv_len in (3, 17, 131):
+        query, key, value = (rng.standard_normal((1, 2, n, 13)) for n in (7, kv_len, kv_len))
+        query *= size
+        bias = size * rng.standard_normal((7, kv_len))
+        arrays = (x.astype(dtype) for x in (query, key, value))
+        assert_agrees(*arrays, bias=bias, sinks=np.zeros(2), backend=backend)
+
+
 def test_scale_default_is_head_dim_to_the_power_minus_half(backend):
     for head_dim in (1, 2, 5, 64, 67):
         call = Case("scale", head_dim=head_dim, dtype="float64").build()
