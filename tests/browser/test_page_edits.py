@@ -167,7 +167,7 @@ def test_a_link_that_is_too_small_says_so(open_page):
     for row in range(12):
         page.click(f"button[data-arg='value:{row}:0']")
         page.press("Escape", "n")
-        page.page.keyboard.type("long " * 39)
+        page.page.keyboard.insert_text("long " * 39)
         page.press("Enter")
     page.press("Escape", "l")
     page.page.wait_for_selector(".notice:not(:empty)")
