@@ -15,7 +15,7 @@ from softlookup.tokens import readable
 from softlookup.viewer import open_view
 from softlookup.viewer.session import OPERATIONS
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SETTLED = "[data-softlookup][data-state=ready]"
 

@@ -13,7 +13,7 @@ from softlookup.shelf import given
 from softlookup.viewer import Session
 from softlookup.viewer.export import prepare
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 UNUSUAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 ASK = """async ([text, questions]) => {

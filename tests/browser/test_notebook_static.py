@@ -10,7 +10,7 @@ from notebooks import needs, write_notebook
 import softlookup as sl
 from softlookup.viewer.framed import SANDBOX
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 READY = '[data-softlookup][data-state="ready"]'
 CELL = "import softlookup as sl\nsl.show('sentence', static=True)"

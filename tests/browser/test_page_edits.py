@@ -5,7 +5,7 @@ import pytest
 
 import softlookup as sl
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 def test_a_number_is_changed_in_place_and_everything_follows(open_page):

@@ -11,7 +11,7 @@ from captured import two_stacks
 from softlookup.captures import Axis, Capture, Layer
 from softlookup.tokens import readable
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 WIDTHS = "() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
 DARKEST = """(canvas, rows) => {

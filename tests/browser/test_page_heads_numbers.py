@@ -9,7 +9,7 @@ import softlookup as sl
 from file_cases import unequal_heads
 from softlookup.captures import Capture, Layer
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 def hover_sink(page, row):

@@ -9,7 +9,7 @@ from heads_page import small
 
 import softlookup as sl
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SHADOW = "document.querySelector('[data-softlookup]').shadowRoot"
 DEEP = "v=heads&L=0&h=1&q=4&k=2"

@@ -6,7 +6,7 @@ import pytest
 import softlookup as sl
 from softlookup.captures import Axis, Capture, Layer
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 CELL, NARROW, WINDOW = (1090, 668), (700, 668), (1280, 900)
 WORDS = ("[CLS]", "the", "bank", "of", "the", "river", "was", "old", ".", "[SEP]")

@@ -5,7 +5,7 @@ import pytest
 
 import softlookup as sl
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 WIDTHS = """() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]"""
 CONTRASTS = """() => {

@@ -8,7 +8,7 @@ from map_page import NEEDLE, long
 import softlookup as sl
 from softlookup.captures import Axis, Capture, Layer
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 HELD = (
     f"v=map&x={NEEDLE[1] + 0.5}&y={NEEDLE[0] + 0.5}&z=-4.5&lock={NEEDLE[0]}.{NEEDLE[1]}"

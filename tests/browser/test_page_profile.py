@@ -6,7 +6,7 @@ import pytest
 import softlookup as sl
 from softlookup.captures import Axis, Capture, Layer
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 LENGTH = 1100
 FIRST = ".extremes details:nth-of-type(1)"

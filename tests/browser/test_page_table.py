@@ -18,7 +18,7 @@ from softlookup.captures.shipped import load
 from softlookup.tokens import readable
 from softlookup.viewer import summaries
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 TABLE = "v=table"
 WIDTHS = "() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]"

@@ -5,7 +5,7 @@ from lesson_page import right_answer
 
 from softlookup.lesson import exercises
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 AGAIN = "Right. Now with fresh numbers: then the box is ticked."
 ACTIVE = "document.querySelector('[data-softlookup]').shadowRoot.activeElement.textContent"

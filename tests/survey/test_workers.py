@@ -269,6 +269,7 @@ def test_an_end_that_dask_does_not_come_to_is_not_waited_for(monkeypatch):
     assert set(multiprocessing.active_children()) <= before
 
 
+@pytest.mark.slow
 def test_workers_that_went_away_are_one_sentence(tiny_model, many, tmp_path, monkeypatch):
     """What a worker had found is lost with it, and nobody is there to find it again."""
     monkeypatch.setattr(cluster, "_PATIENCE", 1)
@@ -301,6 +302,7 @@ def test_a_scheduler_that_went_away_is_one_sentence(tiny_model, many, tmp_path):
                   progress=progress)  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_keeps_silent_is_one_sentence(tiny_model, many, tmp_path, monkeypatch):
     """It is stopped, and its connections stay: nothing would ever come over them."""
     with processes_of_their_own(tmp_path) as (client, scheduler, _):
@@ -352,6 +354,7 @@ def test_what_became_of_a_part_is_one_sentence(error, argument, words):
     assert caught.value.argument == argument
 
 
+@pytest.mark.slow
 def test_what_a_worker_refuses_comes_back_as_it_is(tiny_model, many, tmp_path, monkeypatch):
     with pytest.raises(sl.SoftlookupError, match="layers: must"):
         sl.survey(tiny_model, many, tmp_path / "out", workers=1, layers=[9])
