@@ -9,7 +9,8 @@ VENV ?= .venv
 MADE := $(VENV)/.made
 RUN := $(VENV)/bin/python
 # One BLAS thread for each of the two workers: they share the cores. Benchmarks and show take all.
-PYTEST := OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -p tests.left_out -n 2
+# Each worker begins with its half of the files, so that models and browser are loaded in one of them.
+PYTEST := OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -p tests.left_out -n 2 --dist worksteal
 # Where this is set, as in many containers, each of hundreds of processes would compile every module.
 unexport PYTHONDONTWRITEBYTECODE
 

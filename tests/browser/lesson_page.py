@@ -2,8 +2,10 @@
 
 import json
 import re
+import time
 from urllib.parse import parse_qs, urlsplit
 
+from patience import PATIENCE
 from softlookup.lesson import exercises
 
 ROOT = "[data-softlookup]"
@@ -34,6 +36,13 @@ class LessonPage:
 
     def wait(self, state="ready"):
         self.page.wait_for_selector(f"{ROOT}[data-state={state}]", state="attached")
+
+    def until(self, holds):
+        """Wait until something holds, however slow the machine is."""
+        end = time.monotonic() + PATIENCE
+        while not holds():
+            assert time.monotonic() < end, "it never came to hold"
+            self.page.wait_for_timeout(20)
 
     def press(self, *keys):
         for key in keys:

@@ -22,6 +22,14 @@ _PIXELS = f"""(points) => {{
 }}"""
 
 
+_FOLLOW = """(hash) => new Promise((followed) => {
+  const drawn = () => requestAnimationFrame(() => requestAnimationFrame(followed));
+  if (location.hash === `#${hash}`) return drawn();
+  addEventListener("hashchange", drawn, { once: true });
+  location.hash = hash;
+})"""  # it ends after the page's own listener has looked, and two pictures later
+
+
 def long(length=1500, *, heads=2, seed=5, tokens=None, lost=None, **options):
     """Return a causal capture in which query 1300 of head 0 reads key 411 and little else.
 
@@ -67,11 +75,8 @@ def press(page, *keys):
 
 def look_at(page, x, y, z, more=""):
     """Follow an address: key and query at the centre, log2 of the weights a pixel."""
-    page.page.evaluate(
-        "(hash) => { location.hash = hash }", f"v=map&L=0&h=0&x={x}&y={y}&z={z}{more}"
-    )
+    page.page.evaluate(_FOLLOW, f"v=map&L=0&h=0&x={x}&y={y}&z={z}{more}")
     page.page.wait_for_function(f"() => !!{SHADOW}.querySelector('.map-cells')")
-    page.page.wait_for_timeout(50)
     settle(page)
 
 

@@ -104,8 +104,7 @@ def test_the_other_view_begins_at_its_top(open_page):
     page = open_page("sentence", hash=SENTENCE)
     for _ in ("steps", "heads"):
         page.page.mouse.wheel(0, 900)
-        page.page.wait_for_timeout(200)
-        assert scrolled(page) > 0
+        page.until(lambda: scrolled(page) > 0)
         page.press("v")
         assert scrolled(page) == 0
 
@@ -160,19 +159,20 @@ def test_back_leads_to_the_head_the_view_and_the_capture_before(open_page):
     heads.open_head(page, 2, 5)
     page.press("v")
     assert page.count("table.tokens") > 0
-    places = []
-    for _ in range(4):
-        page.page.go_back()
-        page.page.wait_for_timeout(100)
-        page.wait()
-        title = page.text("#head-title") if page.count("#head-title") else ""
-        places.append((page.text("header .title"), title, page.count(".piece.picked")))
-    assert places == [
+
+    def place():
+        title = page.all("#head-title")
+        return page.text("header .title"), *(title or [""]), page.count(".piece.picked")
+
+    for before in (
         ("a sentence", "Layer 2, head 5", 1),
         ("a sentence", "Layer 3, head 7", 1),
         ("a sentence", "", 0),
         ("Lesson", "", 0),
-    ]
+    ):
+        page.page.go_back()
+        page.until(lambda before=before: place() == before)
+        page.wait()
     assert page.steps() == ["score"]
     page.page.go_forward()
     page.page.wait_for_selector(".thumb[data-arg='5.11']")
@@ -308,5 +308,4 @@ def test_columns_of_the_ledger_are_whole(open_page, size):
     assert ledger.evaluate("part => part.scrollWidth > part.clientWidth")
     for left in (0, 150, 333, 9999):
         ledger.evaluate("(part, left) => { part.scrollLeft = left; }", left)
-        page.page.wait_for_timeout(50)
-        assert page.page.evaluate(COVERED) == 0, left
+        page.until(lambda: page.page.evaluate(COVERED) == 0)

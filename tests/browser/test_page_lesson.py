@@ -198,11 +198,7 @@ def test_a_section_that_is_chosen_comes_into_sight(open_page, motion):
         "document.querySelector('[data-softlookup]').shadowRoot"
         ".querySelector('#article-title').getBoundingClientRect().top"
     )
-    for _ in range(40):
-        if 0 <= page.page.evaluate(top) < 60:
-            break
-        page.page.wait_for_timeout(50)
-    assert 0 <= page.page.evaluate(top) < 60
+    page.until(lambda: 0 <= page.page.evaluate(top) < 60)
     assert page.page.evaluate("scrollY") > 200
     again = open_page(hash="s=3", size=(1280, 640))
     assert again.text("#article-title") == page.text("#article-title")

@@ -175,10 +175,9 @@ def test_what_a_row_adds_up_to_is_always_in_sight(open_page, width, tokens):
         assert page.page.evaluate(OUTSIDE) == 0
     assert page.count(EDGES) == len(page.steps()) + 1
     box.evaluate("box => { box.scrollLeft = 0; }")
-    page.page.wait_for_timeout(50)
     wide = box.evaluate("box => box.scrollWidth > box.clientWidth + 2")
     assert wide == (tokens > (3 if width == 400 else 5))
-    assert box.get_attribute("data-more") == ("right" if wide else None)
+    page.until(lambda: box.get_attribute("data-more") == ("right" if wide else None))
     assert page.page.locator(".sideways").is_visible() == wide
 
 

@@ -40,7 +40,6 @@ def test_from_the_world_to_the_needle_and_its_number(open_page):
         moved = np.subtract(maps.on_screen(page, *NEEDLE), point)
         assert abs(moved).max() < 6  # a pixel of the first picture
     page.page.mouse.move(*maps.on_screen(page, *NEEDLE))
-    page.page.wait_for_timeout(50)
     maps.wait_said(page, f"query 1,300 “t{NEEDLE[0] % 97}” reads key 411 “t{NEEDLE[1] % 97}”")
     maps.wait_said(page, "exactly")
     assert maps.said_exactly(page) == weight
@@ -211,22 +210,24 @@ def test_leaving_the_view_stops_the_building_and_so_does_the_button(open_page, m
     page = open_page(long(20_000, heads=1))
     page.page.wait_for_selector(".map-built:has-text('exact so far: 0 of 625 bands')")
 
-    def works():
-        """Is the map being built?"""
-        page.page.wait_for_timeout(200)  # what was asked for is answered
+    def rests():
+        """Is nothing asked for the map to be built, for a while?"""
         with maps.asked(page) as asked:
             page.page.wait_for_timeout(250)
-        return any("work=1" in one for one in asked)
+        return not any("work=1" in one for one in asked)
 
-    assert works()
+    def works():
+        return not rests()
+
+    page.until(works)
     page.page.click("[data-act=map-pause]")
-    assert not works()
+    page.until(rests)
     page.page.click("[data-act=map-pause]")
-    assert works()
+    page.until(works)
     page.page.click("[data-act=view][data-arg=steps]")
-    assert not works()
+    page.until(rests)
     page.page.click("[data-act=view][data-arg=map]")
-    assert works()
+    page.until(works)
     for _ in idle:
         pass
     maps.build(page)

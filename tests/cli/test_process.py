@@ -31,16 +31,25 @@ def run(*args, env=None, **options):
 ASCII = {"PYTHONIOENCODING": "ascii"}
 
 
+EVERY = """
+from softlookup.cli import main
+for words in (["lesson"], ["trace", "lesson"], ["--help"]):
+    assert main(words) == 0
+"""
+
+
 @pytest.mark.parametrize(
     "env",
     [ASCII, {"PYTHONIOENCODING": "cp1252"}, {"PYTHONIOENCODING": "ascii:strict"},
      {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}],
 )  # fmt: skip
-@pytest.mark.parametrize("args", [["lesson"], ["trace", "lesson"], ["--help"]])
-def test_any_encoding_can_be_written_to(env, args):
-    done = run(*args, env=env)
+def test_any_encoding_can_be_written_to(env):
+    done = subprocess.run(
+        [sys.executable, "-c", EVERY],
+        capture_output=True, timeout=PATIENCE, check=False, env=os.environ | env,
+    )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout
+    assert done.stdout.count(b"Usage") == 1
 
 
 def test_signs_are_spelt_in_ascii():
@@ -74,7 +83,7 @@ def test_an_unprintable_error_is_still_one_line():
 
 @posix
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-@pytest.mark.parametrize("args", [["lesson"], ["trace", "lesson"], []])
+@pytest.mark.parametrize("args", [["lesson"], []])
 def test_a_reader_that_has_seen_enough_is_no_error(args, unbuffered):
     reader, writer = os.pipe()
     os.close(reader)

@@ -103,5 +103,5 @@ def test_help_lists_every_target():
 def test_one_blas_thread_is_for_tests_only():
     makefile = text("Makefile")
     assert re.findall(r"^.*OPENBLAS_NUM_THREADS.*$", makefile, re.MULTILINE) == [
-        "PYTEST := OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -p tests.left_out -n 2"
+        "PYTEST := OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -p tests.left_out -n 2 --dist worksteal"
     ]

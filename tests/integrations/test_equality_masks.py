@@ -31,7 +31,10 @@ def assert_seen(model, inputs, theirs, rows=None):
         assert_facts(layer, eager, positions=None if layer.part == "cross" else places)
 
 
-@pytest.mark.parametrize("family", ["llama4", "mistral", "gpt_oss", "modernbert", "t5"])
+LATER = [pytest.param(name, marks=pytest.mark.slow) for name in ("llama4", "gpt_oss", "modernbert")]
+
+
+@pytest.mark.parametrize("family", ["mistral", "t5", *LATER])
 def test_a_text_longer_than_a_band(family):
     model = build(FAMILIES[family])
     inputs = inputs_for(model, (1100, 700), "left")

@@ -12,7 +12,7 @@ from softlookup.lesson.intervals import shown
 from softlookup.lesson.questions import is_clear
 
 NUMERIC = ("scores", "softmax", "output")
-FEW = range(150)
+FEW = range(60)
 MANY = range(2000)
 
 
@@ -61,7 +61,7 @@ def test_a_slip_in_one_field_is_diagnosed_too(skill):
 
 @pytest.mark.parametrize("skill", NUMERIC)
 def test_an_answer_may_fall_as_far_as_the_shown_numbers_allow_and_no_farther(skill):
-    for seed in FEW[:60]:
+    for seed in FEW:
         right, _, reach = pencil.solve(exercise(skill, seed))
         if skill == "output":  # what the shown weights say, not the exact ones behind them
             exact = [float(blank.exact) for blank in question(skill, seed).blanks]

@@ -56,7 +56,7 @@ def test_the_answer_is_exact(name, way, worker):
     assert_same_bits(look.attend().compute(), found.out)
 
 
-@cut(("everything by 3", "core"), ("keys by 3", "NumPy"))
+@cut(pytest.param("everything by 3", "core", marks=pytest.mark.slow), ("keys by 3", "NumPy"))
 @pytest.mark.parametrize("name", NAMES)
 def test_all_facts_are_exact_and_change_no_bit(name, way, worker):
     call = cases.build(name)
