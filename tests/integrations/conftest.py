@@ -9,6 +9,7 @@ import os
 import pytest
 
 from every_backend import backend, pytest_pyfunc_call  # noqa: F401
+from unhurried import no_line_of_progress  # noqa: F401
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before any library reads it: nothing is fetched
 

@@ -6,6 +6,7 @@ import os
 import pytest
 
 from surveyed import TEXTS
+from unhurried import no_line_of_progress  # noqa: F401
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before any library reads it
 

@@ -1,0 +1,1 @@
+from unhurried import no_line_of_progress  # noqa: F401
