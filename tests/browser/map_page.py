@@ -55,6 +55,13 @@ def settle(page):
     page.wait()
 
 
+def wait_built(page, words):
+    """Wait until the page says how far the map is in words that begin so."""
+    page.page.wait_for_function(
+        f"(words) => {SHADOW}.querySelector('.map-built')?.textContent.startsWith(words)", arg=words
+    )
+
+
 def build(page):
     """Wait until the map and its profiles are whole."""
     page.page.wait_for_function(

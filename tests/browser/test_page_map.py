@@ -1,5 +1,6 @@
 """The map view: from the whole head to one weight, and back to its numbers."""
 
+import threading
 import time
 
 import map_page as maps
@@ -7,9 +8,11 @@ import numpy as np
 import pytest
 from map_page import NEEDLE, long
 
+from softlookup.viewer import maps as asked_of_maps
 from softlookup.viewer.codes import encode
 from softlookup.viewer.kept import Kept
 from softlookup.weightmap import WeightMap
+from softlookup.weightmap import bands as work_of_maps
 
 pytestmark = pytest.mark.browser
 
@@ -162,6 +165,70 @@ def test_colours_by_percentile_without_a_request(open_page):
     maps.settle(page)
     assert "range" not in page.hash()
     assert maps.pixels(page, points) == before
+
+
+def hold_on(monkeypatch, *, bands):
+    """Let maps grow to so many bands, and on once `going` is set; little else is worked out.
+
+    Return `going`, and the heads that were worked at.
+    """
+    going, heads, work, prepare = threading.Event(), [], Kept.work, WeightMap.prepare
+
+    def work_a_little(kept, seconds):
+        heads.append(kept)
+        return (kept.map.done < bands or going.wait(0.05)) and work(kept, seconds)
+
+    for owner, name, value in (
+        (Kept, "work", work_a_little),
+        (WeightMap, "prepare", lambda *of: not going.is_set() or prepare(*of)),
+        (asked_of_maps, "SLICE", 0.0),
+        (asked_of_maps, "MOST_BUILT", 1_000),
+        (work_of_maps, "_SHORTEST", 0.0),
+    ):
+        monkeypatch.setattr(owner, name, value)
+    return going, heads
+
+
+def test_the_strongest_link_of_what_is_worked_out_so_far(open_page, monkeypatch):
+    """More than may be worked out for one answer is missing, and the map stays as far as it is."""
+    going, heads = hold_on(monkeypatch, bands=16)
+    page = open_page(long(), hash="v=map", reduced_motion="reduce", quiet=False)
+    maps.wait_built(page, "exact so far: 16 of 47 bands")
+    page.page.keyboard.press("s")
+    notice = page.page.wait_for_selector(".notice:has-text('worked out so far')")
+    assert notice.inner_text() == (
+        "The strongest link of the 34 % of this view worked out so far. Ask again when the map is "
+        "whole."
+    )
+    assert page.errors == []
+    page.page.keyboard.press("Enter")
+    page.page.wait_for_selector("#map-from + table")
+    weights = long().trace(head=0, layer=0).weights.copy()
+    weights[~heads[-1].map.known_rows] = 0
+    weights[0] = 0  # sees one key, and has no choice
+    best = np.unravel_index(np.argmax(weights), weights.shape)
+    assert best != NEEDLE
+    assert maps.held(page) == best
+    assert page.hash()["q"] == str(best[0])
+    assert "Only of the 34 % of this view" in page.text(".map-tour")
+    going.set()
+    maps.build(page)
+    page.page.keyboard.press("s")  # the same view, all of it
+    maps.wait_said(page, f"query {NEEDLE[0]:,}")
+    maps.settle(page)
+    assert maps.held(page) == NEEDLE
+    assert "Only of" not in page.text(".map-tour")
+
+
+def test_too_much_in_view_is_said_and_nothing_is_picked(open_page, monkeypatch):
+    hold_on(monkeypatch, bands=0)
+    page = open_page(long(), hash="v=map", reduced_motion="reduce")
+    maps.wait_built(page, "exact so far: 0 of 47 bands")
+    page.page.keyboard.press("s")
+    page.page.keyboard.press("Enter")
+    page.page.wait_for_selector(".notice:has-text('Too much is in view')")
+    page.wait()
+    assert not {"q", "lock"} & set(page.hash())
 
 
 def test_a_label_picks_its_token_lists_and_steps_follow(open_page):

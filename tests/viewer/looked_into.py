@@ -7,7 +7,8 @@ import numpy as np
 from cases import BFLOAT16
 from softlookup import Lookup
 from softlookup.captures import Axis, Capture, Layer
-from softlookup.viewer import codes
+from softlookup.viewer import codes, maps
+from softlookup.weightmap import bands
 
 Q_LEN, KV_LEN, DIM = 331, 547, 7  # several tiles a side, none of them whole
 STEP = (codes.HIGH - codes.LOW) / (codes.LAST - codes.FIRST)
@@ -102,3 +103,9 @@ def assert_codes(found, exact, seen):
     assert np.abs(told - log)[clear].max(initial=0) <= STEP / 2 + 1e-3
     tiny = seen & (log < codes.LOW - STEP)
     assert (found[tiny] == codes.ZERO).all()
+
+
+def by_groups(monkeypatch):
+    """Let one slice of work be one group of rows."""
+    monkeypatch.setattr(maps, "SLICE", 0.0)
+    monkeypatch.setattr(bands, "_SHORTEST", 0.0)

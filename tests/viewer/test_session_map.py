@@ -11,6 +11,7 @@ from looked_into import (
     KV_LEN,
     Q_LEN,
     assert_codes,
+    by_groups,
     capture_of,
     look_of,
     pooled,
@@ -20,7 +21,6 @@ from looked_into import (
 
 from softlookup import Lookup
 from softlookup.viewer import Session, codes, maps
-from softlookup.weightmap import bands
 
 TOP = 10  # the level at which 547 keys are one cell
 VAST = 2**20  # a million tokens
@@ -28,12 +28,6 @@ VAST = 2**20  # a million tokens
 
 def session_of(look, **options):
     return Session(capture_of(look, **options))
-
-
-def by_groups(monkeypatch):
-    """Let one slice of work be one group of rows."""
-    monkeypatch.setattr(maps, "SLICE", 0.0)
-    monkeypatch.setattr(bands, "_SHORTEST", 0.0)
 
 
 def tiles_of(level, look):

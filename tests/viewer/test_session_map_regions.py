@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from asking import ask, finish
-from looked_into import DIM, KINDS, KV_LEN, Q_LEN, capture_of, look_of
+from looked_into import DIM, KINDS, KV_LEN, Q_LEN, by_groups, capture_of, look_of
 
 from softlookup import Lookup, weightmap
 from softlookup.viewer import Session, maps
@@ -37,9 +37,9 @@ def called(monkeypatch, name):
     """Return a list that what a map is asked for is put into."""
     calls, real = [], getattr(WeightMap, name)
 
-    def note(self, rows, keys, *more):
+    def note(self, rows, keys, *more, **how):
         calls.append((rows.start, rows.stop, keys.start, keys.stop))
-        return real(self, rows, keys, *more)
+        return real(self, rows, keys, *more, **how)
 
     monkeypatch.setattr(WeightMap, name, note)
     return calls
@@ -91,6 +91,57 @@ def test_the_strongest_links_of_a_region(kind, way, monkeypatch):
     assert len(ask(session, "strongest")["links"]) == 1
 
 
+def with_nan():
+    rng = np.random.default_rng(8)
+    query, key = (rng.standard_normal((n, DIM)).astype(np.float32) for n in (Q_LEN, KV_LEN))
+    query[[2, 41, 300]] = np.nan
+    return Lookup(query, key)
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "nan"])
+def test_the_strongest_links_of_what_is_worked_out_so_far(kind, monkeypatch):
+    by_groups(monkeypatch)
+    monkeypatch.setattr(maps, "MOST_BUILT", 1_000)
+    monkeypatch.setattr(maps, "ROWS_KNOWN", 64)
+    monkeypatch.setattr(maps, "SLICES", 1)
+    look = with_nan() if kind == "nan" else look_of(kind)
+    session = Session(capture_of(look))
+    assert ask(session, "strongest", so_far=1)["known"] == 0
+    assert ask(session, "strongest", so_far=1)["links"] == []
+    ask(session, "map", work=1)
+    (kept,) = session.kept._heads.values()
+    known = kept.map.known_rows.copy()
+    assert 0 < known.sum() < len(known)
+    one = look.head(0, (0,)) if look.problem.batch_shape else look
+    weights = np.nan_to_num(one.trace().weights)
+    weights[~known] = 0
+    for rows, keys in (((0, len(known)), (0, weights.shape[1])), ((17, len(known)), (101, 409))):
+        spans = {"rows": ":".join(map(str, rows)), "keys": ":".join(map(str, keys))}
+        told = ask(session, "strongest", count=19, so_far=1, **spans)
+        part = weights[slice(*rows), slice(*keys)]
+        exact = np.sort(part, axis=None)[::-1][: min(19, np.count_nonzero(part))]
+        assert [link["weight"] for link in told["links"]] == pytest.approx(exact.tolist(), rel=1e-4)
+        for link in told["links"]:
+            assert weights[link["query"], link["key"]] == pytest.approx(link["weight"], rel=1e-4)
+        assert told["known"] == known[slice(*rows)].sum()
+    assert (kept.map.known_rows == known).all(), "nothing was worked out for it"
+    assert "at most 1,000 weights" in session.handle("strongest", {})[0]["error"]
+
+
+def test_what_needs_no_waiting_is_whole(monkeypatch):
+    session = Session(capture_of(look_of("plain")))
+    told = ask(session, "strongest", so_far=1, rows="3:300")
+    assert told == ask(session, "strongest", rows="3:300")
+    assert told["known"] == 297
+    refuse(session)
+    monkeypatch.setattr(maps, "MOST_WORK", 1_000)
+    for one in session.kept._heads.values():
+        one.map._bands.done[:] = False
+    assert ask(session, "strongest", so_far=1)["known"] == 0
+    assert ask(session, "strongest", so_far=1, rows="3:4")["known"] == 1
+    assert session.handle("strongest", {"so_far": "2"})[0]["argument"] == "so_far"
+
+
 def test_only_the_rim_of_a_block_is_worked_out(monkeypatch):
     session = session_like("rim in pieces", look_of("plain"), monkeypatch)
     calls = called(monkeypatch, "block")
@@ -136,9 +187,9 @@ def test_the_strongest_links_beside_rows_of_nan(monkeypatch, built, opened, ever
     monkeypatch.setattr(maps, "PIECE", 5_000)
     calls, real = [], WeightMap.strongest
 
-    def strongest(self, rows, keys, k):
+    def strongest(self, rows, keys, k, **how):
         calls.append(rows)
-        return real(self, rows, keys, k)
+        return real(self, rows, keys, k, **how)
 
     monkeypatch.setattr(WeightMap, "strongest", strongest)
     rng = np.random.default_rng(6)

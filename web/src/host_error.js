@@ -1,3 +1,5 @@
+const VERB = /^(must|cannot|could|is|are|was|were|has|have|goes|go|needs|need|takes|take|lies|lie)\b/;
+
 /** An answer that the page cannot get: its message is a sentence for the reader. */
 export class HostError extends Error {
   /**
@@ -11,10 +13,12 @@ export class HostError extends Error {
     this.argument = argument;
   }
 
-  /** The message without the argument's name, for a field that is before the reader. */
+  /** The message as a sentence: what follows the argument's name is said of it, unless it says of
+   * what it is. */
   get sentence() {
     const name = `${this.argument}: `;
-    const text = this.message.startsWith(name) ? this.message.slice(name.length) : this.message;
+    const said = this.message.startsWith(name) ? this.message.slice(name.length) : "";
+    const text = VERB.test(said) ? `${this.argument} ${said}` : said || this.message;
     return text.charAt(0).toUpperCase() + text.slice(1);
   }
 }

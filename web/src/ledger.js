@@ -3,7 +3,7 @@ import { chip, tokenName } from "./chip.js";
 import { colorClass } from "./color.js";
 import { h } from "./dom.js";
 import { headName } from "./heads_words.js";
-import { breadth } from "./numbers.js";
+import { breadth, counted } from "./numbers.js";
 import { readable } from "./readable.js";
 import { readout } from "./readout.js";
 import {
@@ -214,7 +214,7 @@ function headCell({ keyTokens, record }, column) {
   if (column.kind === "sum")
     return h("th", { scope: "col", class: "margin" }, h("span", { class: "unseen" }, "adds up to"));
   const others = record?.keys.length ? "the other" : "all";
-  const text = column.kind === "sink" ? "sink" : `${others} ${record?.rest?.count ?? 0} keys`;
+  const text = column.kind === "sink" ? "sink" : `${others} ${counted(record?.rest?.count ?? 0, "key")}`;
   return h("th", { scope: "col", class: column.kind }, text);
 }
 

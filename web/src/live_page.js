@@ -192,7 +192,7 @@ function follow(shadow, drawn, paint) {
  * @param {unknown} error
  */
 export function sentenceOf(error) {
-  if (error instanceof HostError) return error.message;
+  if (error instanceof HostError) return error.sentence;
   throw error;
 }
 

@@ -114,7 +114,7 @@ export class Builder {
       if (op === "map") this.#maps.set(name, json);
       else this.#profiles.set(name, revive(json));
     } catch (error) {
-      if (isRefusal(error)) this.#refusals.set(name, error.message);
+      if (isRefusal(error)) this.#refusals.set(name, error.sentence);
       else {
         this.#place = null; // until somebody answers again
         this.hands.failed(error);

@@ -6,7 +6,7 @@ import { isRefusal } from "./map_atlas.js";
 import { tokenMeant } from "./map_going.js";
 import { keysSeen } from "./map_sees.js";
 import { isDrawable, LISTED, shownRegion } from "./map_scene.js";
-import { pairTable, readWords } from "./map_words.js";
+import { pairTable, partWords, readWords } from "./map_words.js";
 import { revive } from "./source.js";
 
 /** @typedef {import("./errands.js").Page} Page */
@@ -14,13 +14,16 @@ import { revive } from "./source.js";
 /** @typedef {import("./map_camera.js").Camera} Camera */
 /** @typedef {import("./map_scene.js").MapScene} MapScene */
 /** @typedef {import("./map_scene.js").Link} Link */
+/** @typedef {NonNullable<import("./types.js").MapState["tour"]>} Tour */
 
 const FLIGHT = 260; // milliseconds
+const IDLE = Promise.resolve(true);
 const SPARE = 4; // links that are asked for beyond those that are listed
 
 /** @param {Page} page @returns {Record<string, (argument: string) => void>} */
 export function mapErrands(page) {
   const last = { asked: 0 }; // which hold was asked for last: an earlier one comes too late
+  let search = IDLE; // what is found is picked, and nothing else, by Enter at once after S
   return {
     "map-lock": () => void page.wait(toggleLock(page, last)),
     "map-hold": (pair) => void page.wait(hold(page, pairFrom(pair), last)),
@@ -29,8 +32,12 @@ export function mapErrands(page) {
       const scene = page.map();
       if (scene) page.update(changed(scene, { lock: pair ? pairFrom(pair) : null }));
     },
-    "map-pick": () => void page.wait(pick(page)),
-    "map-strongest": () => void page.wait(strongest(page)),
+    "map-pick": () => void page.wait(search.then((found) => (found ? pick(page) : undefined))),
+    "map-strongest": () => {
+      const asked = strongest(page);
+      search = asked.catch(() => false).finally(() => (search = IDLE));
+      void page.wait(asked);
+    },
     "map-go": () => go(page),
     "map-fly": (pair) => flyTo(page, pair),
     "map-link": (pair) => {
@@ -101,39 +108,61 @@ async function pick(page) {
 
 /**
  * The strongest links of the view, and to the first of them; asked again from there, to the next.
+ * Those of a part of it are looked for once more when the map is whole.
  * @param {Page} page
+ * @returns {Promise<boolean>} whether a link is held now
  */
 async function strongest(page) {
   const scene = page.map();
-  if (!scene || scene.refused) return;
+  if (!scene || scene.refused) return false;
   const { tour, lock } = scene.state.map;
   const held = tour?.links[tour.at];
-  if (tour && lock && held?.query === lock[0] && held.key === lock[1])
-    visit(page, { ...tour, at: (tour.at + 1) % tour.links.length });
-  else {
-    const links = await strongestLinks(page, scene);
-    if (links?.length) visit(page, { links, at: 0 });
-    else if (links) page.update({ notice: "There is no visible link in view." });
+  const here = tour && lock && held?.query === lock[0] && held.key === lock[1] ? tour : null;
+  if (here && (here.part === 1 || !isBuilt(scene))) {
+    visit(page, { ...here, at: (here.at + 1) % here.links.length });
+    return true;
   }
+  const found = await strongestLinks(page, scene, here?.region ?? shownRegion(scene));
+  if (found?.links.length) visit(page, found);
+  else if (found) page.update({ notice: noLink(scene, found) });
+  return Boolean(found?.links.length);
 }
 
-/** @param {Page} page @param {NonNullable<import("./types.js").MapState["tour"]>} tour */
+/** @param {Page} page @param {Tour} tour */
 function visit(page, tour) {
   const scene = page.map();
   if (!scene) return;
   const { query, key } = tour.links[tour.at];
-  page.update({ ...changed(scene, { tour }), notice: "" });
+  const part = partWords(tour);
+  const notice = part && `The strongest link ${part}. Ask again when the map is whole.`;
+  page.update({ ...changed(scene, { tour }), notice: tour.at ? "" : notice });
   flyTo(page, `${query}:${key}`);
 }
 
-/** @param {Page} page @param {MapScene} scene @returns {Promise<Link[] | null>} */
-async function strongestLinks({ source, update }, scene) {
-  const region = shownRegion(scene);
-  if (!region) return [];
+/** @param {MapScene} scene */
+const isBuilt = ({ info }) => info !== null && info.done >= info.of;
+
+/** @param {MapScene} scene @param {Tour} found */
+function noLink({ info }, found) {
+  if (found.part > 0) return `There is no visible link ${partWords(found) || "in view"}.`;
+  const what = info?.refused ? ": zoom in" : " yet: zoom in, or let the map grow";
+  return `Too much is in view to be looked through${what}.`;
+}
+
+/**
+ * @param {Page} page
+ * @param {MapScene} scene
+ * @param {Tour["region"] | null} region
+ * @returns {Promise<Tour | null>}
+ */
+async function strongestLinks({ source, update }, scene, region) {
+  if (!region) return { links: [], at: 0, part: 1, region: { rows: [0, 0], keys: [0, 0] } };
   const [rows, keys] = [region.rows.join(":"), region.keys.join(":")];
   try {
-    const args = { ...scene.place, rows, keys, count: String(LISTED + SPARE) };
-    return chosen(scene, revive((await source.call("strongest", args)).json).links);
+    const args = { ...scene.place, rows, keys, count: String(LISTED + SPARE), so_far: "1" };
+    const { links, known } = revive((await source.call("strongest", args)).json);
+    const part = known / (region.rows[1] - region.rows[0]);
+    return { links: chosen(scene, links), at: 0, part, region };
   } catch (error) {
     if (!isRefusal(error)) throw error;
     update({ notice: error.sentence });

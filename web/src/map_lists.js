@@ -6,7 +6,7 @@ import { h } from "./dom.js";
 import { isolated } from "./heads_words.js";
 import { positionWords } from "./map_axes.js";
 import { isWithinReach } from "./map_scene.js";
-import { placed } from "./map_words.js";
+import { partWords, placed } from "./map_words.js";
 import { alike } from "./numbers.js";
 import { readable } from "./readable.js";
 
@@ -149,8 +149,15 @@ export function tourPart(scene) {
         tour.links.map((link, i) => tourLine(scene, i, write(link.weight))),
       ),
     ),
-    tour.links.length > 1 && h("p", { class: "quiet" }, "S leads to the next one."),
+    h("p", { class: "quiet" }, tourNote(tour)),
   );
+}
+
+/** @param {NonNullable<import("./types.js").MapState["tour"]>} tour */
+function tourNote(tour) {
+  const part = partWords(tour);
+  const next = tour.links.length > 1 ? "S leads to the next one." : "";
+  return part ? `Only ${part}: ask again when the map is whole. ${next}` : next;
 }
 
 /**

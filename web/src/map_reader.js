@@ -98,7 +98,7 @@ export class Reader {
       const numbers = revive(json);
       keep(this.#known, name, question[0] === "at" ? { pair: numbers } : { cell: numbers }, MOST);
     } catch (error) {
-      if (isRefusal(error)) keep(this.#known, name, { refused: error.message }, MOST);
+      if (isRefusal(error)) keep(this.#known, name, { refused: error.sentence }, MOST);
       else {
         this.#wanted = [];
         this.hands.failed(error);

@@ -4,7 +4,7 @@ import { shortName } from "./chip.js";
 import { headName } from "./heads_words.js";
 import { positionWords } from "./map_axes.js";
 import { valueOf } from "./map_codes.js";
-import { exact, exactAs, fine, rounded, small } from "./numbers.js";
+import { counted, exact, exactAs, fine, rounded, small } from "./numbers.js";
 
 /** @typedef {import("./map_scene.js").MapScene} MapScene */
 /** @typedef {import("./map_reader.js").PairRead} PairRead */
@@ -106,10 +106,10 @@ export function progressWords({ info, refused, profile }) {
   if (!info) return "Asking for this map …";
   if (info.refused) return info.refused;
   const { done, of, seconds_left: left } = info;
-  const parts = `${positionWords(done)} of ${positionWords(of)} ${of === 1 ? "band" : "bands"}`;
+  const parts = `${positionWords(done)} of ${counted(of, "band")}`;
   if (done < of) return `exact so far: ${parts}${leftWords(left)}`;
   const told = [
-    of === 1 ? "exact: all in one band" : `exact: all ${positionWords(of)} bands`,
+    of === 1 ? "exact: all in one band" : `exact: all ${counted(of, "band")}`,
     info.backend,
     profile &&
       profile.done < profile.of &&
@@ -120,6 +120,10 @@ export function progressWords({ info, refused, profile }) {
   return told.filter(Boolean).join(" · ");
 }
 
+/** Of how much of the view links are the strongest; "" of all of it.  @param {{part: number}} tour */
+export const partWords = ({ part }) =>
+  part < 1 ? `of the ${Math.max(1, Math.floor(100 * part))} % of this view worked out so far` : "";
+
 /** @param {number | null} seconds */
 const leftWords = (seconds) =>
   seconds === null ? "" : `, about ${positionWords(Math.max(1, Math.ceil(seconds)))} s left`;
@@ -129,7 +133,7 @@ export function scaleWords({ level, camera }) {
   if (level > 0)
     return `a cell is ${positionWords(2 ** level)} × ${positionWords(2 ** level)} weights`;
   const pixels = Math.max(1, Math.round(2 ** -camera.z));
-  return `a cell is one weight, ${pixels} ${pixels === 1 ? "pixel" : "pixels"}`;
+  return `a cell is one weight, ${counted(pixels, "pixel")}`;
 }
 
 /**

@@ -135,6 +135,10 @@ export function small(x) {
   return minus(x.toExponential(0));
 }
 
+/** How many there are.  @param {number} number @param {string} what  one of them */
+export const counted = (number, what) =>
+  `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
+
 /** A part of a whole, for the style sheet.  @param {number} x */
 export const percent = (x) => `${(100 * x).toFixed(2)}%`;
 

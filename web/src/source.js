@@ -118,7 +118,7 @@ function maker() {
 /** @param {string} op @param {unknown} error @returns {Answer} */
 function refusal(op, error) {
   if (SHOWN.has(op) && error instanceof HostError && error.kind === "refused")
-    return { json: null, bytes: null, refused: error.message };
+    return { json: null, bytes: null, refused: error.sentence };
   throw error;
 }
 

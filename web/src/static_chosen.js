@@ -1,5 +1,6 @@
 // Which heads of an exported file a grid or its facts speak of, where a layer and a head may be
 // "mean".
+import { counted } from "./numbers.js";
 import { refuse, whole } from "./static_arguments.js";
 import { indices } from "./static_rows.js";
 
@@ -66,6 +67,3 @@ function nameOf(places, label, only, overLayers) {
   if (only === null) return `mean over ${heads} of ${overLayers ? layers : label}`;
   return overLayers ? `mean of head ${only} over ${layers}` : `${label}, head ${only}`;
 }
-
-/** @param {number} number @param {string} thing */
-const counted = (number, thing) => `${number} ${thing}${number === 1 ? "" : "s"}`;

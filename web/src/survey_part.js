@@ -1,7 +1,7 @@
 // The heads of a survey as a table: a number, and its distribution over the texts.
 import { h } from "./dom.js";
 import { headingOf } from "./heading.js";
-import { rounded } from "./numbers.js";
+import { counted, rounded } from "./numbers.js";
 import { readable } from "./readable.js";
 import {
   layerName,
@@ -74,7 +74,7 @@ function main(survey, state) {
           h(
             "button",
             { type: "button", class: "plain", "data-act": "all" },
-            `show all ${count(order.length)} heads`,
+            `show all ${counted(order.length, "head")}`,
           ),
         ),
       some &&
@@ -118,10 +118,10 @@ const stopOf = (rows, { at }) => (rows.includes(at) ? at : (rows[0] ?? -1));
 /** @param {Survey} survey @param {SurveyState} state @param {number} shown */
 function titleOf({ json }, { of }, shown) {
   if (!json.heads.length) return "No heads yet";
-  const heads = `${count(shown)} head${shown === 1 ? "" : "s"}`;
+  const heads = counted(shown, "head");
   const layer = json.heads.find((head) => layerOf(head) === of);
   const what = of && layer ? `${heads} of ${readable(layerName(layer))}` : `All ${heads}`;
-  return `${what} over ${count(json.texts)} text${json.texts === 1 ? "" : "s"}`;
+  return `${what} over ${counted(json.texts, "text")}`;
 }
 
 /** What is not in the numbers.  @param {Survey} survey */
@@ -129,7 +129,7 @@ function state_({ json }) {
   const { skipped, lines, whole, skipped_lines: some } = json;
   const said = whole ? "" : "The survey is not whole yet: run it again, and it goes on. ";
   if (!skipped) return h("p", { class: "quiet", "data-key": "lines" }, said);
-  const words = `${count(skipped)} of ${count(lines)} lines ${skipped === 1 ? "was" : "were"} skipped`;
+  const words = `${count(skipped)} of ${counted(lines, "line")} ${skipped === 1 ? "was" : "were"} skipped`;
   return h(
     "details",
     { class: "skipped quiet", "data-key": "lines", open: json.heads.length === 0 },
@@ -198,7 +198,7 @@ function whichTexts(survey, m) {
   const [least, most] = textsWith(survey, m);
   const all = survey.json.texts;
   if (least === all) return "";
-  return `${least === most ? "" : `${count(least)} … `}${count(most)} of ${count(all)} texts`;
+  return `${least === most ? "" : `${count(least)} … `}${count(most)} of ${counted(all, "text")}`;
 }
 
 /** What the histograms below a heading reach from and to.  @param {number} end */
@@ -276,9 +276,9 @@ function cell(survey, point, m, at) {
 /** All points in words.  @param {Survey} survey @param {number} m @param {number} at */
 function sentence(survey, m, at) {
   const of = (/** @type {string} */ point) => rounded(numberOf(survey, m, at, point));
-  const texts = count(numberOf(survey, m, at, "count"));
+  const texts = counted(numberOf(survey, m, at, "count"), "text");
   return (
-    `${wordsOf(survey.json.measures[m]).word} in ${texts} texts: median ${of("median")}, quartiles ` +
+    `${wordsOf(survey.json.measures[m]).word} in ${texts}: median ${of("median")}, quartiles ` +
     `${of("quarter")} and ${of("three_quarters")}, from ${of("least")} to ${of("most")}, mean ${of("mean")}`
   );
 }

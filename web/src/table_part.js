@@ -2,7 +2,7 @@
 import { axesOf, kindOf } from "./capture_info.js";
 import { h } from "./dom.js";
 import { headingOf } from "./heading.js";
-import { rounded } from "./numbers.js";
+import { counted, rounded } from "./numbers.js";
 import { readable } from "./readable.js";
 import { BY_HEAD } from "./table_scene.js";
 
@@ -123,12 +123,12 @@ function layerChoice({ capture: { layers }, table }) {
 function progressLine({ progress, state }) {
   const { done, of, part, seconds } = progress;
   if (done >= of) {
-    const words = `All ${of} heads are worked out.`;
+    const words = of === 1 ? "The head is worked out." : `All ${of} heads are worked out.`;
     return h("p", { class: "table-progress quiet", "data-key": "all" }, words);
   }
   const { paused } = state.table;
   const left = seconds === null || paused ? "" : `, ${timeWords(seconds)}`;
-  const words = `${done} of ${of} heads${paused ? ", held" : left}`;
+  const words = `${done} of ${counted(of, "head")}${paused ? ", held" : left}`;
   return h(
     "p",
     { class: "table-progress", "data-key": "some" },

@@ -5,7 +5,7 @@ import { h } from "./dom.js";
 import { MEANINGS } from "./help.js";
 import { isTooLong } from "./heads_needs.js";
 import { headWords, isolated } from "./heads_words.js";
-import { briefly } from "./numbers.js";
+import { briefly, counted } from "./numbers.js";
 import { readable } from "./readable.js";
 
 /** @typedef {import("./heads_scene.js").HeadsScene} HeadsScene */
@@ -25,8 +25,6 @@ export function overviewPart(scene, layout) {
   const { state } = scene;
   const { layers } = state.capture;
   const heads = Math.max(...layers.map((layer) => layer.sizes.heads));
-  const counted = (/** @type {number} */ n, /** @type {string} */ word) =>
-    `${n} ${word}${n === 1 ? "" : "s"}`;
   const refusals = new Set(layers.map((_, stage) => scene.overviewRefused(stage)).filter(Boolean));
   const title = `${counted(layers.length, "layer")} × ${counted(heads, "head")}: who reads whom`;
   return h(

@@ -234,7 +234,8 @@
  * @property {Bookmark[]} marks
  * @property {Going | null} going  the open form
  * @property {boolean} paused  the map is not built on
- * @property {{links: {query: number, key: number, weight: number}[], at: number} | null} tour  the
+ * @property {{links: {query: number, key: number, weight: number}[], at: number, part: number,
+ *   region: {rows: [number, number], keys: [number, number]}} | null} tour  the
  *   strongest links of a view, and which of them is flown to
  *
  * @typedef {object} TableState  how the table of all heads stands

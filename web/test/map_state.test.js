@@ -5,7 +5,7 @@ import { firstView, infoOf, settled } from "../src/capture_info.js";
 import { actionOf } from "../src/keys.js";
 import { MAP_ACTIONS, MAP_MOVES } from "../src/map_actions.js";
 import { firstMap } from "../src/map_url.js";
-import { progressWords, readWords } from "../src/map_words.js";
+import { partWords, progressWords, readWords } from "../src/map_words.js";
 import { exactAs } from "../src/numbers.js";
 import { fromHash, toHash } from "../src/url.js";
 
@@ -186,6 +186,12 @@ test("keys of the map: the field that is typed into keeps its own", () => {
 });
 
 const info = { done: 412, of: 3125, seconds_left: 4.2, refused: null, saved: null, trouble: null };
+
+test("of how much of a view the strongest links are told", () => {
+  assert.equal(partWords({ part: 1 }), "");
+  assert.equal(partWords({ part: 0.3699 }), "of the 36 % of this view worked out so far");
+  assert.equal(partWords({ part: 0.0001 }), "of the 1 % of this view worked out so far");
+});
 
 test("how far the map is, in one sentence", () => {
   const say = (more, other = {}) =>

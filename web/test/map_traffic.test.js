@@ -141,9 +141,9 @@ test("the reader asks for one number at a time, the newest", async () => {
     ["0", "2"],
   );
   assert.ok(Number.isNaN(reader.reading(place, cell(0)).pair.weight));
-  asked[1].fail(new HostError("rows: too many.", "refused"));
+  asked[1].fail(new HostError("rows: must be fewer.", "refused", "rows"));
   await new Promise((done) => setTimeout(done, 80));
-  assert.equal(reader.reading(place, cell(2)).refused, "rows: too many.");
+  assert.equal(reader.reading(place, cell(2)).refused, "Rows must be fewer.");
   const waited = reader.ask(place, cell(8, 3));
   assert.deepEqual([asked[2].op, asked[2].args.rows, asked[2].args.keys], ["block", "8:16", "5:6"]);
   asked[2].done({ json: { max: 0.5, query: 9, key: 5 } });

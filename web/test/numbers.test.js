@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import {
   alike,
   briefly,
+  counted,
   evenly,
   exact,
   fine,
@@ -126,6 +127,12 @@ test("numbers are read as people write them", () => {
     ["-0", 0],
   ];
   for (const [text, number] of cases) assert.deepEqual(parseNumber(text), { number });
+});
+
+test("one thing is not several", () => {
+  assert.equal(counted(1, "head"), "1 head");
+  assert.equal(counted(0, "head"), "0 heads");
+  assert.equal(counted(1200, "more row"), "1,200 more rows");
 });
 
 test("what is no number is answered by one sentence that names it", () => {

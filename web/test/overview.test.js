@@ -65,5 +65,5 @@ test("after a refusal the other parts of the layer are not asked for", async () 
   const state = stateOf(5, 4096);
   await source.need(...headNeeds(headsScene(state, source), source)[0]);
   assert.deepEqual(headNeeds(headsScene(state, source), source), []);
-  assert.equal(headsScene(state, source).overviewRefused(0), "overview: must be smaller.");
+  assert.equal(headsScene(state, source).overviewRefused(0), "Overview must be smaller.");
 });

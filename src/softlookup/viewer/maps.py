@@ -24,6 +24,7 @@ PATIENCE = 0.25  # seconds that a tile waits for its rows; what is missing then 
 MOST_WORK = 2**28  # weights that are worked out for one region
 MOST_BUILT = 2**30  # of them where the map gains by it
 MOST_OPENED = 2**10  # cells of the map that are opened in one turn, for what they hold beside NaN
+ROWS_KNOWN = 2**14  # of which what is known is looked through in one turn
 PIECE, MOST_ROWS = 2**22, 256  # of them in one turn, and of their rows
 Part = tuple[slice, slice]  # rows and keys
 Slices = Generator[None, None, None]
@@ -139,36 +140,71 @@ def _counted(seen: list[int | bool]) -> int | bool:
 
 
 def strongest(kept: Kept, args: Arguments) -> Taking[Json]:
-    """Return the largest weights of a region with their pairs, falling."""
+    """Return the largest weights of a region with their pairs, falling, and of how many rows.
+
+    With ``so_far=1`` of those that the map has, where it would take too long to work out the rest.
+    """
     count = arguments.whole(args, "count", MAP_LINKS + 1, default=1, low=1)
-    rows, keys = _region(kept, args)
-    if kept.refused is None:  # only rows that are known tell where NaN stands
-        yield from _prepare(kept, rows)
-    parts = [(rows, keys)]
-    if not _is_searched(kept, rows, keys):
-        parts = list(_pieces(kept, rows, keys, by_bands=kept.refused is not None))
+    so_far = arguments.word(args, "so_far", ("0", "1"), default="0") == "1"
+    rows, keys = _spans(kept, args)
+    known = int(rows.stop - rows.start)
+    try:
+        _check_reach(kept, rows)
+        if kept.refused is None:  # only rows that are known tell where NaN stands
+            yield from _prepare(kept, rows)
+        parts = [(rows, keys)]
+        if not _is_searched(kept, rows, keys):
+            parts = list(_pieces(kept, rows, keys, by_bands=kept.refused is not None))
+    except ViewError:
+        if not so_far:
+            raise
+        parts = list(_known_parts(kept, rows, keys))
+        known = int(kept.map.known_rows[rows].sum()) if parts else 0
+    else:
+        so_far = False
     links: list[Link] = []
     for part in parts:
         if kept.refused and not _is_wide(*part):  # a wide one is worked out by the way
             yield from _prepare(kept, part[0])
-        links += kept.map.strongest(*part, count)
+        links += kept.map.strongest(*part, count, so_far=so_far)
         links.sort(key=lambda link: (-link.weight, link.query, link.key))
         del links[count:]
         yield None
-    return {"links": [link._asdict() for link in links], "by": kept.map.by}
+    return {"links": [link._asdict() for link in links], "by": kept.map.by, "known": known}
+
+
+def _known_parts(kept: Kept, rows: slice, keys: slice) -> Iterator[Part]:
+    """Yield a region in pieces, of which what is known is looked through.
+
+    None where no levels are kept, or where NaN stands in too many cells.
+    """
+    if not _is_searched(kept, rows, keys):
+        return
+    for start in range(rows.start, rows.stop, ROWS_KNOWN):
+        yield slice(start, min(start + ROWS_KNOWN, rows.stop)), keys
 
 
 def _region(kept: Kept, args: Arguments) -> Part:
     """Return the rows and keys that are meant, where the weights of those rows are within reach."""
+    rows, keys = _spans(kept, args)
+    _check_reach(kept, rows)
+    return rows, keys
+
+
+def _spans(kept: Kept, args: Arguments) -> Part:
+    """Return the rows and keys that are meant."""
     q_len, kv_len = kept.map.shape
     rows = arguments.span(args, "rows", q_len)
     keys = arguments.span(args, "keys", kv_len)
-    wanted = slice(rows.start, rows.stop)
-    start, stop = blocks.limits(kept.look, wanted)
-    missing = (stop - start)[~kept.map.known_rows[wanted]]
+    return slice(rows.start, rows.stop), slice(keys.start, keys.stop)
+
+
+def _check_reach(kept: Kept, rows: slice) -> None:
+    """Refuse rows of which too much is missing."""
+    start, stop = blocks.limits(kept.look, rows)
+    missing = (stop - start)[~kept.map.known_rows[rows]]
     most = MOST_WORK if kept.refused else MOST_BUILT
     _check_work(kept, missing, most, " where the map does not have them yet")
-    return wanted, slice(keys.start, keys.stop)
 
 
 def _parts(kept: Kept, rows: slice, keys: slice) -> Iterator[Part]:
@@ -242,7 +278,8 @@ def _is_searched(kept: Kept, rows: slice, keys: slice) -> bool:
     """
     size = 2**BASE
     start, stop = rows.start // size * size, min(-(-rows.stop // size) * size, kept.map.shape[0])
-    lost, bands = np.isnan(kept.map.lse[start:stop]), np.arange(0, stop - start, size)
+    lost = np.isnan(kept.map.lse[start:stop]) & kept.map.known_rows[start:stop]
+    bands = np.arange(0, stop - start, size)
     some, whole = (how.reduceat(lost, bands) for how in (np.logical_or, np.logical_and))
     opened = int(np.count_nonzero(some & ~whole)) * -(-(keys.stop - keys.start) // size)
     return kept.refused is None and opened <= MOST_OPENED

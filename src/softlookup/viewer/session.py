@@ -23,9 +23,10 @@ stops when the page does. These ops choose a head by ``capture, layer, batch, he
     ``weight, visible, score, lse``, all float64 as in a trace.
 ``block`` : rows, keys
     ``max, query, key, share, visible``: the strongest pair of a rectangle, and its share.
-``strongest`` : rows, keys, count
+``strongest`` : rows, keys, count, so_far
     ``links``, each ``query, key, weight``, falling; of the whole map where rows and keys are left
-    out.
+    out. What would take too long is refused; with ``so_far=1`` it is looked for among those rows
+    that the map has, and ``known`` says how many these are.
 ``profile`` : work
     ``done, of, seconds_left, refused, top_received, lowest_entropy, highest_entropy``; the lists
     are null until all is done. What a key receives is compared by ``each``, its mean over the
@@ -270,7 +271,7 @@ OPERATIONS: Mapping[str, Operation] = MappingProxyType(
         "tile": _of_head(maps.tile, "level", "i", "j"),
         "at": _of_head(maps.at, "query", "key"),
         "block": _of_head(maps.block, "rows", "keys"),
-        "strongest": _of_head(maps.strongest, "rows", "keys", "count"),
+        "strongest": _of_head(maps.strongest, "rows", "keys", "count", "so_far"),
         "profile": _of_head(profiles.progress, "work"),
         "strip": _of_head(profiles.strip, "axis", "span", "buckets"),
         "head": Operation(_summary, ("capture", *_HEAD, "work")),

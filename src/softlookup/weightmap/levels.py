@@ -142,8 +142,8 @@ class Level:
             if array is not None:
                 yield array, how
 
-    def gather(self, array: Array, rows: slice, cells: slice) -> Array:
-        """Return a rectangle of cells, 0 where nothing is stored."""
+    def gather(self, array: Array, rows: slice | IntArray, cells: slice) -> Array:
+        """Return some cells of some rows, 0 where nothing is stored."""
         at, inside = self._places(rows, cells)
         if not array.size:
             return np.zeros(at.shape, array.dtype)
@@ -168,7 +168,7 @@ class Level:
             return 0.0
         return float(array[self.offset[row] + cell - self.start[row]])
 
-    def _places(self, rows: slice, cells: slice) -> tuple[IntArray, BoolArray]:
+    def _places(self, rows: slice | IntArray, cells: slice) -> tuple[IntArray, BoolArray]:
         cell = np.arange(cells.start, cells.stop)
         start, stop = self.start[rows, None], self.stop[rows, None]
         at: IntArray = (self.offset[:-1] - self.start)[rows, None] + cell

@@ -290,7 +290,9 @@ class WeightMap:
         seen = rectangles.seen(self._bands, where)
         return Block(best.weight, best.query, best.key, share, seen)
 
-    def strongest(self, rows: Any = None, keys: Any = None, k: int = 1) -> list[Link]:
+    def strongest(
+        self, rows: Any = None, keys: Any = None, k: int = 1, *, so_far: bool = False
+    ) -> list[Link]:
         """Return the `k` largest weights of a rectangle, falling; fewer where fewer are above 0.
 
         Exact: cells are opened, best first, until none can hold a larger weight. NaN takes no part.
@@ -302,6 +304,8 @@ class WeightMap:
         rows, keys : slice or int, optional
             Neighbouring queries and keys; default all.
         k : int, default 1
+        so_far : bool, default False
+            Only of those queries that `known_rows` names: nothing is computed for it.
 
         Returns
         -------
@@ -313,7 +317,8 @@ class WeightMap:
             Where what is not yet computed takes more than 17,179,869,184 weights.
         """
         where = self._rectangle(rows, keys)
-        return rectangles.strongest(self._bands, where, check_integer(k, "k", 1, _MOST_LINKS))
+        search = rectangles.strongest_so_far if so_far else rectangles.strongest
+        return search(self._bands, where, check_integer(k, "k", 1, _MOST_LINKS))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the map, as far as it is built, as a ``.safetensors`` file.

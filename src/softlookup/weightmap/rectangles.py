@@ -17,6 +17,7 @@ from softlookup.weightmap.search import Best, Rectangle, search_bands, search_le
 _MOST_WEIGHTS = 2**34  # to compute for one answer
 _MOST_PAIRS = 2**26  # to look at where a mask or a bias hides single ones
 _AT_ONCE = 2**22
+_BANDS = 64  # whose blocks are put in order at once
 
 
 def strongest(bands: Bands, where: Rectangle, count: int) -> list[Link]:
@@ -41,6 +42,22 @@ def strongest(bands: Bands, where: Rectangle, count: int) -> list[Link]:
             bounds = bands.compute(some).max
             bounds[_open(bands, some, where, best)[some]] = 0
             search_bands(bounds, some, where, best, bands.exact)
+    return best.links()
+
+
+def strongest_so_far(bands: Bands, where: Rectangle, count: int) -> list[Link]:
+    """Return the largest weights of a rectangle among those of its bands that are stored."""
+    best, every = Best(count), bands.of(where.rows)
+    most = bands.levels[BASE].max
+    done = every[bands.done[every]]
+    if most is None or not where.weights:
+        return []
+    cells = slice(0, -(-bands.problem.kv_len // BAND))
+    for at in range(0, len(done), _BANDS):
+        some = done[at : at + _BANDS]
+        bounds = bands.levels[BASE].gather(most, some, cells)
+        bounds[_open(bands, some, where, best)[some]] = 0
+        search_bands(bounds, some, where, best, bands.exact)
     return best.links()
 
 
@@ -87,6 +104,7 @@ def _open(bands: Bands, some: IntArray, where: Rectangle, best: Best) -> BoolArr
     first = int(some[0]) * BAND
     missing = np.isnan(bands.lse[first : (int(some[-1]) + 1) * BAND])
     opened[(np.flatnonzero(missing) + first) // BAND] = True
+    opened &= bands.done  # those that are not done are NaN, too
     base = bands.levels[BASE]
     for band in np.flatnonzero(opened).tolist():
         rows = where.cut(band, 0, BAND).rows

@@ -286,6 +286,7 @@ function small(x) {
   if (x >= 1e-3) return String(Number(x.toPrecision(2)));
   return minus(x.toExponential(0));
 }
+var counted = (number2, what) => `${number2.toLocaleString("en")} ${what}${number2 === 1 ? "" : "s"}`;
 var percent = (x) => `${(100 * x).toFixed(2)}%`;
 var power = (x) => x >= 1e-3 ? String(Number(x.toPrecision(3))) : rounded(x);
 function vector(numbers, write2 = rounded, most = 4) {
@@ -501,6 +502,7 @@ function isPaired(tokens, key_tokens) {
 }
 
 // src/host_error.js
+var VERB = /^(must|cannot|could|is|are|was|were|has|have|goes|go|needs|need|takes|take|lies|lie)\b/;
 var HostError = class extends Error {
   /**
    * @param {string} message
@@ -512,10 +514,12 @@ var HostError = class extends Error {
     this.kind = kind;
     this.argument = argument;
   }
-  /** The message without the argument's name, for a field that is before the reader. */
+  /** The message as a sentence: what follows the argument's name is said of it, unless it says of
+   * what it is. */
   get sentence() {
     const name = `${this.argument}: `;
-    const text = this.message.startsWith(name) ? this.message.slice(name.length) : this.message;
+    const said = this.message.startsWith(name) ? this.message.slice(name.length) : "";
+    const text = VERB.test(said) ? `${this.argument} ${said}` : said || this.message;
     return text.charAt(0).toUpperCase() + text.slice(1);
   }
 };
@@ -580,7 +584,7 @@ function maker() {
 }
 function refusal(op, error) {
   if (SHOWN.has(op) && error instanceof HostError && error.kind === "refused")
-    return { json: null, bytes: null, refused: error.message };
+    return { json: null, bytes: null, refused: error.sentence };
   throw error;
 }
 function keep(known, name, answer) {
@@ -3301,10 +3305,10 @@ function progressWords({ info, refused, profile }) {
   if (!info) return "Asking for this map …";
   if (info.refused) return info.refused;
   const { done, of, seconds_left: left3 } = info;
-  const parts = `${positionWords(done)} of ${positionWords(of)} ${of === 1 ? "band" : "bands"}`;
+  const parts = `${positionWords(done)} of ${counted(of, "band")}`;
   if (done < of) return `exact so far: ${parts}${leftWords(left3)}`;
   const told2 = [
-    of === 1 ? "exact: all in one band" : `exact: all ${positionWords(of)} bands`,
+    of === 1 ? "exact: all in one band" : `exact: all ${counted(of, "band")}`,
     info.backend,
     profile && profile.done < profile.of && `profiles ${Math.floor(100 * profile.done / profile.of)} %${leftWords(profile.seconds_left)}`,
     info.saved && "kept beside the capture",
@@ -3312,12 +3316,13 @@ function progressWords({ info, refused, profile }) {
   ];
   return told2.filter(Boolean).join(" · ");
 }
+var partWords = ({ part }) => part < 1 ? `of the ${Math.max(1, Math.floor(100 * part))} % of this view worked out so far` : "";
 var leftWords = (seconds) => seconds === null ? "" : `, about ${positionWords(Math.max(1, Math.ceil(seconds)))} s left`;
 function scaleWords({ level, camera }) {
   if (level > 0)
     return `a cell is ${positionWords(2 ** level)} × ${positionWords(2 ** level)} weights`;
   const pixels2 = Math.max(1, Math.round(2 ** -camera.z));
-  return `a cell is one weight, ${pixels2} ${pixels2 === 1 ? "pixel" : "pixels"}`;
+  return `a cell is one weight, ${counted(pixels2, "pixel")}`;
 }
 function rampWords({ info, range: range3, state }) {
   if (!info || !range3) return null;
@@ -3332,9 +3337,11 @@ function rampWords({ info, range: range3, state }) {
 
 // src/map_errands.js
 var FLIGHT = 260;
+var IDLE = Promise.resolve(true);
 var SPARE = 4;
 function mapErrands(page) {
   const last = { asked: 0 };
+  let search = IDLE;
   return {
     "map-lock": () => void page.wait(toggleLock(page, last)),
     "map-hold": (pair2) => void page.wait(hold(page, pairFrom(pair2), last)),
@@ -3343,8 +3350,12 @@ function mapErrands(page) {
       const scene = page.map();
       if (scene) page.update(changed2(scene, { lock: pair2 ? pairFrom(pair2) : null }));
     },
-    "map-pick": () => void page.wait(pick2(page)),
-    "map-strongest": () => void page.wait(strongest(page)),
+    "map-pick": () => void page.wait(search.then((found) => found ? pick2(page) : void 0)),
+    "map-strongest": () => {
+      const asked2 = strongest(page);
+      search = asked2.catch(() => false).finally(() => search = IDLE);
+      void page.wait(asked2);
+    },
     "map-go": () => go(page),
     "map-fly": (pair2) => flyTo(page, pair2),
     "map-link": (pair2) => {
@@ -3404,31 +3415,42 @@ async function pick2(page) {
 }
 async function strongest(page) {
   const scene = page.map();
-  if (!scene || scene.refused) return;
+  if (!scene || scene.refused) return false;
   const { tour, lock } = scene.state.map;
   const held2 = tour?.links[tour.at];
-  if (tour && lock && held2?.query === lock[0] && held2.key === lock[1])
-    visit(page, { ...tour, at: (tour.at + 1) % tour.links.length });
-  else {
-    const links = await strongestLinks(page, scene);
-    if (links?.length) visit(page, { links, at: 0 });
-    else if (links) page.update({ notice: "There is no visible link in view." });
+  const here = tour && lock && held2?.query === lock[0] && held2.key === lock[1] ? tour : null;
+  if (here && (here.part === 1 || !isBuilt(scene))) {
+    visit(page, { ...here, at: (here.at + 1) % here.links.length });
+    return true;
   }
+  const found = await strongestLinks(page, scene, here?.region ?? shownRegion(scene));
+  if (found?.links.length) visit(page, found);
+  else if (found) page.update({ notice: noLink(scene, found) });
+  return Boolean(found?.links.length);
 }
 function visit(page, tour) {
   const scene = page.map();
   if (!scene) return;
   const { query, key } = tour.links[tour.at];
-  page.update({ ...changed2(scene, { tour }), notice: "" });
+  const part = partWords(tour);
+  const notice2 = part && `The strongest link ${part}. Ask again when the map is whole.`;
+  page.update({ ...changed2(scene, { tour }), notice: tour.at ? "" : notice2 });
   flyTo(page, `${query}:${key}`);
 }
-async function strongestLinks({ source, update }, scene) {
-  const region = shownRegion(scene);
-  if (!region) return [];
+var isBuilt = ({ info }) => info !== null && info.done >= info.of;
+function noLink({ info }, found) {
+  if (found.part > 0) return `There is no visible link ${partWords(found) || "in view"}.`;
+  const what = info?.refused ? ": zoom in" : " yet: zoom in, or let the map grow";
+  return `Too much is in view to be looked through${what}.`;
+}
+async function strongestLinks({ source, update }, scene, region) {
+  if (!region) return { links: [], at: 0, part: 1, region: { rows: [0, 0], keys: [0, 0] } };
   const [rows, keys] = [region.rows.join(":"), region.keys.join(":")];
   try {
-    const args = { ...scene.place, rows, keys, count: String(LISTED + SPARE) };
-    return chosen(scene, revive((await source.call("strongest", args)).json).links);
+    const args = { ...scene.place, rows, keys, count: String(LISTED + SPARE), so_far: "1" };
+    const { links, known } = revive((await source.call("strongest", args)).json);
+    const part = known / (region.rows[1] - region.rows[0]);
+    return { links: chosen(scene, links), at: 0, part, region };
   } catch (error) {
     if (!isRefusal(error)) throw error;
     update({ notice: error.sentence });
@@ -5363,7 +5385,6 @@ function nameOf3(places2, label, only3, overLayers) {
   if (only3 === null) return `mean over ${heads} of ${overLayers ? layers : label}`;
   return overLayers ? `mean of head ${only3} over ${layers}` : `${label}, head ${only3}`;
 }
-var counted = (number2, thing) => `${number2} ${thing}${number2 === 1 ? "" : "s"}`;
 
 // src/static_overview.js
 var BACKEND = "this page, float64";
@@ -5901,9 +5922,8 @@ function overviewPart(scene, layout) {
   const { state } = scene;
   const { layers } = state.capture;
   const heads = Math.max(...layers.map((layer) => layer.sizes.heads));
-  const counted2 = (n, word2) => `${n} ${word2}${n === 1 ? "" : "s"}`;
   const refusals = new Set(layers.map((_, stage) => scene.overviewRefused(stage)).filter(Boolean));
-  const title = `${counted2(layers.length, "layer")} × ${counted2(heads, "head")}: who reads whom`;
+  const title = `${counted(layers.length, "layer")} × ${counted(heads, "head")}: who reads whom`;
   return h(
     "section",
     { class: "overview-part", "data-key": "overview", "aria-labelledby": "overview-title" },
@@ -7416,7 +7436,7 @@ var Builder = class {
       if (op === "map") this.#maps.set(name, json);
       else this.#profiles.set(name, revive(json));
     } catch (error) {
-      if (isRefusal(error)) this.#refusals.set(name, error.message);
+      if (isRefusal(error)) this.#refusals.set(name, error.sentence);
       else {
         this.#place = null;
         this.hands.failed(error);
@@ -7565,7 +7585,7 @@ var Reader = class {
       const numbers = revive(json);
       keep2(this.#known, name, question2[0] === "at" ? { pair: numbers } : { cell: numbers }, MOST10);
     } catch (error) {
-      if (isRefusal(error)) keep2(this.#known, name, { refused: error.message }, MOST10);
+      if (isRefusal(error)) keep2(this.#known, name, { refused: error.sentence }, MOST10);
       else {
         this.#wanted = [];
         this.hands.failed(error);
@@ -8056,7 +8076,7 @@ function headCell({ keyTokens, record }, column) {
   if (column.kind === "sum")
     return h("th", { scope: "col", class: "margin" }, h("span", { class: "unseen" }, "adds up to"));
   const others = record?.keys.length ? "the other" : "all";
-  const text = column.kind === "sink" ? "sink" : `${others} ${record?.rest?.count ?? 0} keys`;
+  const text = column.kind === "sink" ? "sink" : `${others} ${counted(record?.rest?.count ?? 0, "key")}`;
   return h("th", { scope: "col", class: column.kind }, text);
 }
 function tableRow(row, columns, { unfolded, lights, at, stop }) {
@@ -8485,8 +8505,13 @@ function tourPart(scene) {
         tour.links.map((link, i) => tourLine(scene, i, write2(link.weight)))
       )
     ),
-    tour.links.length > 1 && h("p", { class: "quiet" }, "S leads to the next one.")
+    h("p", { class: "quiet" }, tourNote(tour))
   );
+}
+function tourNote(tour) {
+  const part = partWords(tour);
+  const next2 = tour.links.length > 1 ? "S leads to the next one." : "";
+  return part ? `Only ${part}: ask again when the map is whole. ${next2}` : next2;
 }
 function tourLine({ state, queries, keys }, i, number2) {
   const { tour } = state.map;
@@ -8852,12 +8877,12 @@ function layerChoice({ capture: { layers }, table: table7 }) {
 function progressLine({ progress, state }) {
   const { done, of, part, seconds } = progress;
   if (done >= of) {
-    const words3 = `All ${of} heads are worked out.`;
+    const words3 = of === 1 ? "The head is worked out." : `All ${of} heads are worked out.`;
     return h("p", { class: "table-progress quiet", "data-key": "all" }, words3);
   }
   const { paused } = state.table;
   const left3 = seconds === null || paused ? "" : `, ${timeWords(seconds)}`;
-  const words2 = `${done} of ${of} heads${paused ? ", held" : left3}`;
+  const words2 = `${done} of ${counted(of, "head")}${paused ? ", held" : left3}`;
   return h(
     "p",
     { class: "table-progress", "data-key": "some" },
@@ -10530,7 +10555,7 @@ function follow2(shadow, drawn, paint) {
   paint(shadow, drawn, "lines");
 }
 function sentenceOf(error) {
-  if (error instanceof HostError) return error.message;
+  if (error instanceof HostError) return error.sentence;
   throw error;
 }
 var SIGHT = (
@@ -11460,7 +11485,7 @@ function main(survey, state) {
         h(
           "button",
           { type: "button", class: "plain", "data-act": "all" },
-          `show all ${count2(order.length)} heads`
+          `show all ${counted(order.length, "head")}`
         )
       ),
       some && h(
@@ -11491,16 +11516,16 @@ function whatToDo({ json: { lines, skipped, whole: whole3 } }) {
 var stopOf = (rows, { at }) => rows.includes(at) ? at : rows[0] ?? -1;
 function titleOf3({ json }, { of }, shown) {
   if (!json.heads.length) return "No heads yet";
-  const heads = `${count2(shown)} head${shown === 1 ? "" : "s"}`;
+  const heads = counted(shown, "head");
   const layer = json.heads.find((head2) => layerOf(head2) === of);
   const what = of && layer ? `${heads} of ${readable(layerName(layer))}` : `All ${heads}`;
-  return `${what} over ${count2(json.texts)} text${json.texts === 1 ? "" : "s"}`;
+  return `${what} over ${counted(json.texts, "text")}`;
 }
 function state_({ json }) {
   const { skipped, lines, whole: whole3, skipped_lines: some } = json;
   const said = whole3 ? "" : "The survey is not whole yet: run it again, and it goes on. ";
   if (!skipped) return h("p", { class: "quiet", "data-key": "lines" }, said);
-  const words2 = `${count2(skipped)} of ${count2(lines)} lines ${skipped === 1 ? "was" : "were"} skipped`;
+  const words2 = `${count2(skipped)} of ${counted(lines, "line")} ${skipped === 1 ? "was" : "were"} skipped`;
   return h(
     "details",
     { class: "skipped quiet", "data-key": "lines", open: json.heads.length === 0 },
@@ -11558,7 +11583,7 @@ function whichTexts(survey, m) {
   const [least, most] = textsWith(survey, m);
   const all = survey.json.texts;
   if (least === all) return "";
-  return `${least === most ? "" : `${count2(least)} … `}${count2(most)} of ${count2(all)} texts`;
+  return `${least === most ? "" : `${count2(least)} … `}${count2(most)} of ${counted(all, "text")}`;
 }
 var scale = (end) => h("span", { class: "scale" }, end > 0 && [h("span", {}, "0"), h("span", {}, rounded(end))]);
 function heading2(column, state) {
@@ -11621,8 +11646,8 @@ function cell2(survey, point, m, at) {
 }
 function sentence(survey, m, at) {
   const of = (point) => rounded(numberOf2(survey, m, at, point));
-  const texts = count2(numberOf2(survey, m, at, "count"));
-  return `${wordsOf2(survey.json.measures[m]).word} in ${texts} texts: median ${of("median")}, quartiles ${of("quarter")} and ${of("three_quarters")}, from ${of("least")} to ${of("most")}, mean ${of("mean")}`;
+  const texts = counted(numberOf2(survey, m, at, "count"), "text");
+  return `${wordsOf2(survey.json.measures[m]).word} in ${texts}: median ${of("median")}, quartiles ${of("quarter")} and ${of("three_quarters")}, from ${of("least")} to ${of("most")}, mean ${of("mean")}`;
 }
 function keysFooter() {
   const one = (keys, words2) => h("span", {}, keys.flatMap((key) => [h("kbd", {}, key), " "]), words2);
