@@ -5,12 +5,21 @@ Numbers are rounded for reading; sums are of the exact values. Texts of tokens a
 
 import textwrap
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from softlookup.numerals import brief, fixed, product_terms, short, vector
+from softlookup.numerals import (
+    MOST_IN_VECTOR,
+    alike,
+    brief,
+    evenly,
+    fixed,
+    product_terms,
+    short,
+    vector,
+)
 from softlookup.tokens import listed
 
 if TYPE_CHECKING:
@@ -43,9 +52,9 @@ def layer_text(trace: "Trace") -> str:
     divide, _ = scale_words(record[0])
     queries = [[short(x) for x in one["query"]] for one in record]
     columns = [[short(x) for x in row] for row in zip(*record[0]["key"], strict=True)]
-    products = _cells(record, "products", short, hide=False)
-    scaled = _cells(record, "scaled", fixed, hide=False)
-    weights = _cells(record, "weights", fixed)
+    products = _cells(record, "products", hide=False)
+    scaled = _cells(record, "scaled", hide=False)
+    weights = _cells(record, "weights")
     blocks = [
         _AT_ONCE,
         _matrix("Q", tokens, None, queries),
@@ -106,18 +115,17 @@ def _table(record: dict[str, Any]) -> list[str]:
 def _score_lines(record: dict[str, Any]) -> list[_Line]:
     lines = [
         _Line("key", [brief(key) for key in record["key"]]),
-        _Line("score", [short(x) for x in record["products"]]),
-        _Line("scaled", [fixed(x) for x in record["scaled"]]),
     ]
     lines += [
-        _Line(field, [fixed(x) for x in record[field]])
-        for field in ("capped", "bias")
-        if record[field] is not None
+        _Line({"products": "score"}.get(field, field), list(map(_writer(record, field), row)))
+        for field in ("products", "scaled", "capped", "bias")
+        if (row := record[field]) is not None
     ]
     sink = record["sink"]
     if record["bias"] is not None or sink or not all(record["visible"]):
-        logit = fixed(sink["logit"]) if sink else ""
-        lines.append(_Line("seen as", _unless_hidden(record, "scores"), logit))
+        write = _writer(record, "scores")
+        seen_as = _unless_hidden(record, "scores", write)
+        lines.append(_Line("seen as", seen_as, write(sink["logit"]) if sink else ""))
     return lines
 
 
@@ -130,7 +138,7 @@ def _softmax_lines(record: dict[str, Any]) -> list[_Line]:
         ("shifted exp", "shifted_exp", "shifted_exp", record["row_sum"]),
         ("weight", "weights", "weight", total),
     ):
-        write = _or_overflow if label == "exp" else fixed
+        write = _writer(record, field)
         lines.append(
             _Line(
                 label,
@@ -147,15 +155,41 @@ def _value_lines(record: dict[str, Any]) -> list[_Line]:
     if record["value"] is None:
         return []
     rest = record["rest"]
-    reads = _unless_hidden(record, "contributions", lambda part: brief(part, fixed))
-    others = brief(rest["contribution"], fixed) if rest else ""
+    write = _writer(record, "contributions")
+    reads = _unless_hidden(record, "contributions", lambda part: brief(part, write))
+    others = brief(rest["contribution"], write) if rest else ""
     return [
         _Line("value", [brief(value) for value in record["value"]]),
         _Line("reads", reads, "nothing", others),
     ]
 
 
-def _unless_hidden(record: dict[str, Any], field: str, write: Any = fixed) -> list[str]:
+# What a sink and the keys that are not shown have in a row.
+_SINKS = {"scores": "logit", "exp": "exp", "shifted_exp": "shifted_exp", "weights": "weight"}
+_RESTS = {**_SINKS, "contributions": "contribution"}
+_BEFORE = ("products", "scaled", "capped", "bias")  # hidden keys have these, too
+
+
+def _writer(record: dict[str, Any], field: str) -> Callable[[Any], str]:
+    """Return how the numbers of one row of the ledger are written."""
+    row = [
+        x
+        for x, seen in zip(record[field], record["visible"], strict=True)
+        if seen or field in _BEFORE
+    ]
+    for part, names in ((record["sink"], _SINKS), (record["rest"], _RESTS)):
+        if part and names.get(field) in part:
+            row.append(part[names[field]])
+    if field == "products":
+        return evenly(row)
+    if field == "contributions":  # they are added up, so the largest that `brief` shows decides
+        shown = (x for part in row for x in (part if len(part) <= MOST_IN_VECTOR else part[:2]))
+        row = [max((abs(float(x)) for x in shown if np.isfinite(x)), default=1.0)]
+    write = alike(row)
+    return (lambda x: _or_overflow(x, write)) if field == "exp" else write
+
+
+def _unless_hidden(record: dict[str, Any], field: str, write: Any) -> list[str]:
     return [
         write(x) if seen else "hidden"
         for x, seen in zip(record[field], record["visible"], strict=True)
@@ -171,9 +205,9 @@ def _more(rest: dict[str, Any]) -> str:
     return ", ".join([*more, f"{hidden:,} hidden"])
 
 
-def _or_overflow(number: Any) -> str:
+def _or_overflow(number: Any, write: Callable[[Any], str]) -> str:
     """Write the result of a textbook exp: what a float64 cannot hold is said, not shown as inf."""
-    text = fixed(number)
+    text = write(number)
     return "overflow" if text == "inf" else text
 
 
@@ -209,36 +243,38 @@ def _order(score: Any) -> float:
 
 
 def _multiply(record: dict[str, Any], few: list[int]) -> tuple[str, str]:
-    parts = []
+    parts, write = [], _writer(record, "products")
     for i in few:
         terms = (
             product_terms(record["query"], record["key"][i])
             or f"query · key {name(record['key_tokens'][i])}"
         )
-        parts.append(f"{terms} = {short(record['products'][i])}")
+        parts.append(f"{terms} = {write(record['products'][i])}")
     return "multiply and add", ",  ".join(parts)
 
 
 def _divide(record: dict[str, Any], few: list[int]) -> tuple[str, str]:
     words, operator = scale_words(record)
+    product, write = _writer(record, "products"), _writer(record, "scaled")
     parts = [
-        f"{short(record['products'][i])} {operator} = {fixed(record['scaled'][i])}" for i in few
+        f"{product(record['products'][i])} {operator} = {write(record['scaled'][i])}" for i in few
     ]
     return ("divide" if words.startswith("÷") else "scale"), f"{',  '.join(parts)}   ({words})"
 
 
 def _adjust(record: dict[str, Any], few: list[int]) -> list[tuple[str, str]]:
-    steps, before = [], record["scaled"]
+    steps, before, write = [], record["scaled"], _writer(record, "scaled")
     if record["capped"] is not None:
-        cap = short(record["softcap"])
+        cap, capped = short(record["softcap"]), _writer(record, "capped")
         parts = [
-            f"{cap} · tanh({fixed(before[i])} ÷ {cap}) = {fixed(record['capped'][i])}" for i in few
+            f"{cap} · tanh({write(before[i])} ÷ {cap}) = {capped(record['capped'][i])}" for i in few
         ]
         steps.append(("cap", ",  ".join(parts)))
-        before = record["capped"]
+        before, write = record["capped"], capped
     if record["bias"] is not None:
+        bias, score = _writer(record, "bias"), _writer(record, "scores")
         parts = [
-            f"{fixed(before[i])} + {fixed(record['bias'][i])} = {fixed(record['scores'][i])}"
+            f"{write(before[i])} + {bias(record['bias'][i])} = {score(record['scores'][i])}"
             for i in few
         ]
         steps.append(("add the bias", ",  ".join(parts)))
@@ -246,15 +282,16 @@ def _adjust(record: dict[str, Any], few: list[int]) -> list[tuple[str, str]]:
 
 
 def _exponentiate(record: dict[str, Any], few: list[int]) -> list[tuple[str, str]]:
-    textbook = [f"e^{fixed(record['scores'][i])} = {_or_overflow(record['exp'][i])}" for i in few]
-    top = fixed(record["row_max"])
+    score, exp, small = (_writer(record, name) for name in ("scores", "exp", "shifted_exp"))
+    textbook = [f"e^{score(record['scores'][i])} = {exp(record['exp'][i])}" for i in few]
+    top = score(record["row_max"])
     shifted = [
-        f"e^({fixed(record['scores'][i])} - {top}) = {fixed(record['shifted_exp'][i])}" for i in few
+        f"e^({score(record['scores'][i])} - {top}) = {small(record['shifted_exp'][i])}" for i in few
     ]
-    words = ",  ".join(textbook) + f",  sum {_or_overflow(record['exp_sum'])}"
+    words = ",  ".join(textbook) + f",  sum {exp(record['exp_sum'])}"
     if np.isinf(float(record["exp_sum"])):
         words += "   (more than a float64 can hold: the shifted form below gives the weights)"
-    same = ",  ".join(shifted) + f",  sum {fixed(record['row_sum'])}"
+    same = ",  ".join(shifted) + f",  sum {small(record['row_sum'])}"
     return [
         ("exponentiate", words),
         ("  or shifted", f"{same}   (minus the maximum: same weights)"),
@@ -265,34 +302,42 @@ def _normalise(record: dict[str, Any], few: list[int]) -> tuple[str, str]:
     field, total = ("exp", "exp_sum")
     if not 0 < float(record["exp_sum"]) < np.inf:
         field, total = ("shifted_exp", "row_sum")
+    exp, weight = _writer(record, field), _writer(record, "weights")
     parts = [
-        f"{fixed(record[field][i])} ÷ {fixed(record[total])} = {fixed(record['weights'][i])}"
+        f"{exp(record[field][i])} ÷ {exp(record[total])} = {weight(record['weights'][i])}"
         for i in few
     ]
     return "normalise", ",  ".join(parts)
 
 
 def _check(record: dict[str, Any], seen: list[int]) -> list[tuple[str, str]]:
-    parts = [fixed(record["weights"][i]) for i in seen]
+    write = _writer(record, "weights")
+    parts = [write(record["weights"][i]) for i in seen]
     total = float(record["weights_sum"])
     if record["rest"] and record["rest"]["visible"]:
-        parts.append(f"{fixed(record['rest']['weight'])} ({_more(record['rest'])})")
+        parts.append(f"{write(record['rest']['weight'])} ({_more(record['rest'])})")
     if record["sink"]:
-        parts.append(f"{fixed(record['sink']['weight'])} (sink)")
+        parts.append(f"{write(record['sink']['weight'])} (sink)")
         total += float(record["sink"]["weight"])
-    return [("check:", f"{' + '.join(parts)} = {fixed(total)}")]
+    return [("check:", f"{' + '.join(parts)} = {write(total)}")]
 
 
 def _blend(record: dict[str, Any], seen: list[int]) -> str:
-    parts = [f"{fixed(record['weights'][i])}·{brief(record['value'][i])}" for i in seen]
+    write, read = _writer(record, "weights"), _writer(record, "contributions")
+    parts = [f"{write(record['weights'][i])}·{brief(record['value'][i])}" for i in seen]
     if record["rest"] and record["rest"]["visible"]:
-        parts.append(f"{brief(record['rest']['contribution'], fixed)} ({_more(record['rest'])})")
+        parts.append(f"{brief(record['rest']['contribution'], read)} ({_more(record['rest'])})")
     return " + ".join(parts)
 
 
-def _cells(
-    records: list[dict[str, Any]], field: str, write: Any, *, hide: bool = True
-) -> list[list[str]]:
+def _cells(records: list[dict[str, Any]], field: str, *, hide: bool = True) -> list[list[str]]:
+    """Return a matrix of numbers, all written alike."""
+    write = (evenly if field == "products" else alike)(
+        x
+        for one in records
+        for x, seen in zip(one[field], one["visible"], strict=True)
+        if seen or not hide
+    )
     return [
         [
             write(x) if seen or not hide else "hidden"

@@ -1,8 +1,8 @@
 // The ledger as plain text, in columns, for a mail or a notebook. Only what is unfolded.
 import { readable } from "./readable.js";
-import { exact, rounded, short, vector } from "./numbers.js";
+import { exact, short, vector } from "./numbers.js";
 import { isUnfolded } from "./scene.js";
-import { columnsOf, ledgerRows, rowNote } from "./steps.js";
+import { columnsOf, ledgerRows, rowNote, writerOf } from "./steps.js";
 
 /** @typedef {import("./scene.js").Scene} Scene */
 
@@ -39,9 +39,10 @@ export function ledgerText(scene) {
 function lastLines({ record, state }) {
   if (!record) return [];
   const seen = record.keys.map((_, i) => i).filter((i) => record.visible[i]);
-  const parts = seen.map((i) => rounded(record.weights[i]));
-  if (record.rest) parts.push(rounded(record.rest.weight));
-  const lines = ["", `check: ${parts.join(" + ") || "0"} = ${rounded(record.weights_sum)}`];
+  const write = writerOf("weight", record, state.reading);
+  const parts = seen.map((i) => write(record.weights[i]));
+  if (record.rest) parts.push(write(record.rest.weight));
+  const lines = ["", `check: ${parts.join(" + ") || "0"} = ${write(record.weights_sum)}`];
   if (record.out && isUnfolded("reads", state.step)) {
     lines.push(`output: ${vector(record.out, exact, record.out.length)}`);
   }

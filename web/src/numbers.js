@@ -22,13 +22,16 @@ function unusual(x) {
  * numerals.py does.
  * @param {number} x
  */
-export function rounded(x) {
+export const rounded = (x) => written(x, 3);
+
+/** @param {number} x @param {number} places */
+function written(x, places) {
   const word = unusual(x);
   if (word) return word;
   const size = Math.abs(x);
-  if (size !== 0 && size < 0.0005) return minus(x.toExponential(1));
+  if (size !== 0 && size < 0.5 * 10 ** -places) return minus(x.toExponential(1));
   if (size >= 1e9) return minus(x.toExponential(3).replace("+", ""));
-  return minus(decimals(x === 0 ? 0 : x, 3));
+  return minus(decimals(x === 0 ? 0 : x, places));
 }
 
 /**
@@ -49,25 +52,19 @@ export function briefly(x) {
 export const fine = (x) =>
   x !== 0 && Math.abs(x) < 0.01 ? minus(x.toExponential(1)) : rounded(x);
 
-const MOST_DECIMALS = 6;
+const LEAST_IN_ROW = 1e-5; // that still gets its two digits
 
 /**
- * How the numbers of a list are written, all in one form: with as many decimals as the smallest
- * needs for two digits, three at least; where that would be many, as powers of ten.
+ * How the numbers of a row or a list are written, with as many decimals each: three, or as many as
+ * the smallest needs for two digits; those below 1e-5 have a power of ten. As numerals.py does.
  * @param {readonly number[]} numbers
  * @returns {(x: number) => string}
  */
 export function alike(numbers) {
-  const sizes = numbers.map(Math.abs).filter((x) => x > 0 && Number.isFinite(x));
+  const sizes = numbers.map(Math.abs).filter((x) => x >= LEAST_IN_ROW && Number.isFinite(x));
   const least = Math.min(1, ...sizes);
-  const decimals = Math.max(3, 1 - Math.floor(Math.log10(Number(least.toPrecision(2)))));
-  const plain = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
-  return (x) => {
-    const word = unusual(x);
-    if (word) return word;
-    const form = decimals > MOST_DECIMALS ? x.toExponential(1) : x.toLocaleString("en", plain);
-    return minus(form.replace("+", ""));
-  };
+  const places = Math.max(3, 1 - Number(least.toExponential(1).split("e")[1]));
+  return (x) => written(x, places);
 }
 
 /**
@@ -94,10 +91,10 @@ export function short(x) {
 }
 
 /**
- * How the numbers of one row are written: bare where all are whole, else all with three decimals.
+ * How the numbers of one row are written: bare where all are whole, else alike.
  * @param {readonly number[]} numbers
  */
-export const evenly = (numbers) => (numbers.every(isBare) ? short : rounded);
+export const evenly = (numbers) => (numbers.every(isBare) ? short : alike(numbers));
 
 /** @param {number} x */
 const isBare = (x) => Number.isInteger(x) && Math.abs(x) < 1e9;
@@ -179,11 +176,17 @@ function breadthOf(letter) {
  * A vector for a narrow column: a long one by its first numbers.
  * @param {readonly number[]} numbers
  * @param {number} [first]
+ * @param {(x: number) => string} [write]
  */
-export function brief(numbers, first = 2) {
-  if (numbers.length <= first + 1) return vector(numbers);
-  return `[${numbers.slice(0, first).map(rounded).join(", ")}, …]`;
+export function brief(numbers, first = 2, write = rounded) {
+  const some = briefPart(numbers, first);
+  if (some.length === numbers.length) return vector(numbers, write);
+  return `[${some.map(write).join(", ")}, …]`;
 }
+
+/** The numbers that `brief` shows.  @param {readonly number[]} numbers @param {number} first */
+export const briefPart = (numbers, first) =>
+  numbers.length <= first + 1 ? numbers : numbers.slice(0, first);
 
 /**
  * The number in a text that a person typed, or the sentence that says what is wrong with it.

@@ -1,6 +1,6 @@
 // The arithmetic of one cell, in one line: rounded numbers first, then the exact one.
 import { bracketed, evenly, exact, rounded, short, sixth, vector } from "./numbers.js";
-import { columnsOf, lastScore, lostIn } from "./steps.js";
+import { columnsOf, lastScore, lostIn, writerOf } from "./steps.js";
 
 /** @typedef {import("./types.js").LedgerRecord} LedgerRecord */
 /** @typedef {import("./types.js").Reading} Reading */
@@ -100,6 +100,7 @@ function softLine(record, id, i, reading) {
     const x = score - record.row_max;
     return line(`${rounded(score)} − ${minusOf(record.row_max)} = ${rounded(x)}`, exact(x));
   }
+  const written = writerOf("exp", record, reading);
   if (id === "exp") {
     const x = shifted ? score - record.row_max : score;
     if (exp === Infinity && Number.isFinite(x)) {
@@ -109,19 +110,21 @@ function softLine(record, id, i, reading) {
       };
     }
     return {
-      formula: `exp(${rounded(x)}) = ${rounded(exp)}`,
+      formula: `exp(${rounded(x)}) = ${written(exp)}`,
       exactly: `= e^${sixth(x)}, exactly ${exact(exp)}`,
     };
   }
   if (lostIn(record, reading)) return LOST;
   const weight = record.weights[i];
+  const share = writerOf("weight", record, reading);
   if (id === "weight") {
     const sum = shifted ? record.row_sum : record.exp_sum;
-    return line(`${rounded(exp)} ÷ ${rounded(sum)} = ${rounded(weight)}`, exact(weight));
+    return line(`${written(exp)} ÷ ${written(sum)} = ${share(weight)}`, exact(weight));
   }
   const part = record.contributions?.[i] ?? [];
   const value = vector(record.value?.[i] ?? [], short);
-  return line(`${rounded(weight)} × ${value} = ${vector(part)}`, exactVector(part));
+  const read = vector(part, writerOf("reads", record, reading));
+  return line(`${share(weight)} × ${value} = ${read}`, exactVector(part));
 }
 
 const LOST = {
@@ -142,7 +145,9 @@ function sumLine(record, id, reading) {
   const shifted = reading === "shifted";
   const seen = record.keys.map((_, i) => i).filter((i) => record.visible[i]);
   const rest = record.rest;
-  const extra = (/** @type {number} */ x) => (rest ? [`${rounded(x)} (the others)`] : []);
+  const write = writerOf(id, record, reading);
+  const share = writerOf("weight", record, reading);
+  const extra = (/** @type {number} */ x) => (rest ? [`${write(x)} (the others)`] : []);
   if (id === "shifted") {
     const of = record.sink ? "all visible scores and the sink" : "all visible scores";
     return line(`largest of ${of} = ${rounded(record.row_max)}`, exact(record.row_max));
@@ -151,27 +156,27 @@ function sumLine(record, id, reading) {
     const exp = shifted ? record.shifted_exp : record.exp;
     const sum = shifted ? record.row_sum : record.exp_sum;
     const sink = record.sink
-      ? [`${rounded(shifted ? record.sink.shifted_exp : record.sink.exp)} (sink)`]
+      ? [`${write(shifted ? record.sink.shifted_exp : record.sink.exp)} (sink)`]
       : [];
     const parts = [
-      ...seen.map((i) => rounded(exp[i])),
+      ...seen.map((i) => write(exp[i])),
       ...extra(shifted ? (rest?.shifted_exp ?? 0) : (rest?.exp ?? 0)),
     ];
-    return line(`${added([...parts, ...sink])} = ${rounded(sum)}`, exact(sum));
+    return line(`${added([...parts, ...sink])} = ${write(sum)}`, exact(sum));
   }
   if (lostIn(record, reading) && (id === "weight" || id === "reads")) return LOST;
   if (id === "weight") {
-    const parts = [...seen.map((i) => rounded(record.weights[i])), ...extra(rest?.weight ?? 0)];
+    const parts = [...seen.map((i) => write(record.weights[i])), ...extra(rest?.weight ?? 0)];
     const sum = record.weights_sum;
-    const text = `${added(parts)} = ${rounded(sum)}`;
+    const text = `${added(parts)} = ${write(sum)}`;
     if (record.sink || sum === 1 || !(Math.abs(sum - 1) < ROUNDING)) return line(text, exact(sum));
     return { formula: text, exactly: `in float64 ${exact(sum)}; without rounding exactly 1` };
   }
   if (id !== "reads" || !record.out) return { formula: "", exactly: "this step adds nothing up" };
   const parts = seen.map(
-    (i) => `${rounded(record.weights[i])}·${vector(record.value?.[i] ?? [], short, 3)}`,
+    (i) => `${share(record.weights[i])}·${vector(record.value?.[i] ?? [], short, 3)}`,
   );
-  const others = rest?.contribution ? [`${vector(rest.contribution)} (the others)`] : [];
+  const others = rest?.contribution ? [`${vector(rest.contribution, write)} (the others)`] : [];
   return line(`${added([...parts, ...others])} = ${vector(record.out)}`, exactVector(record.out));
 }
 
@@ -196,7 +201,7 @@ function restLine(record, id, reading) {
     );
   }
   const sum = id === "weight" ? rest.weight : shifted ? rest.shifted_exp : rest.exp;
-  return line(`${many}, summed = ${rounded(sum)}`, exact(sum));
+  return line(`${many}, summed = ${writerOf(id, record, reading)(sum)}`, exact(sum));
 }
 
 /**
@@ -215,14 +220,16 @@ function sinkLine(record, id, reading) {
     return line(`${rounded(sink.logit)} − ${minusOf(record.row_max)} = ${rounded(x)}`, exact(x));
   }
   const exp = shifted ? sink.shifted_exp : sink.exp;
+  const written = writerOf("exp", record, reading);
   if (id === "exp") {
     const x = shifted ? sink.logit - record.row_max : sink.logit;
-    return line(`exp(${rounded(x)}) = ${rounded(exp)}`, exact(exp));
+    return line(`exp(${rounded(x)}) = ${written(exp)}`, exact(exp));
   }
   if (id === "weight") {
     if (lostIn(record, reading)) return LOST;
     const sum = shifted ? record.row_sum : record.exp_sum;
-    return line(`${rounded(exp)} ÷ ${rounded(sum)} = ${rounded(sink.weight)}`, exact(sink.weight));
+    const share = writerOf(id, record, reading)(sink.weight);
+    return line(`${written(exp)} ÷ ${written(sum)} = ${share}`, exact(sink.weight));
   }
   if (id === lastScore(record))
     return line(`the sink's logit = ${rounded(sink.logit)}`, exact(sink.logit));

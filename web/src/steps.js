@@ -1,5 +1,5 @@
 // The ledger of one query: which steps and columns there are, and what stands in each cell.
-import { bracketed, brief, evenly, exact, rounded, short, vector } from "./numbers.js";
+import { alike, bracketed, brief, briefPart, evenly, exact, rounded, short, vector } from "./numbers.js";
 import { isDefaultScale } from "./problem.js";
 
 /** @typedef {import("./types.js").LedgerRecord} LedgerRecord */
@@ -126,64 +126,119 @@ function terms(record, index) {
   return record.query.map((x, d) => `${bracketed(x)}·${bracketed(key[d])}`).join(" + ");
 }
 
+/** How many numbers of a vector are shown: where there are many columns they are narrow.
+ * @param {LedgerRecord} record */
+const inVector = (record) => (record.keys.length > 6 ? 1 : 2);
+
+/**
+ * How the numbers of a row are written: of what is before the softmax all keys have one.
+ * @param {StepId} id
+ * @param {LedgerRecord} record
+ * @param {Reading} reading
+ * @returns {(x: number) => string}
+ */
+export function writerOf(id, record, reading) {
+  const { rest, sink, scores, visible } = record;
+  const seen = (/** @type {readonly number[]} */ row) => row.filter((_, i) => visible[i]);
+  const others = (/** @type {"exp" | "shifted_exp" | "weight"} */ name) =>
+    [rest, sink].flatMap((part) => (part ? [part[name]] : []));
+  const logits = sink ? [sink.logit] : [];
+  const exp = reading === "shifted" ? "shifted_exp" : "exp";
+  const first = inVector(record);
+  switch (id) {
+    case "score":
+      return evenly(record.products);
+    case "scaled":
+      return alike([...record.scaled, ...(lastScore(record) === id ? logits : [])]);
+    case "capped":
+      return alike([...(record.capped ?? []), ...(lastScore(record) === id ? logits : [])]);
+    case "biased":
+      return alike([...scores, ...logits]);
+    case "shifted":
+      return alike([...seen(scores), ...logits].map((x) => x - record.row_max));
+    case "exp":
+      return alike([...seen(record[exp]), ...others(exp)]);
+    case "weight":
+      return alike([...seen(record.weights), ...others("weight")]);
+    case "reads": {
+      const parts = [...(record.contributions ?? []).filter((_, i) => visible[i])];
+      if (rest?.contribution) parts.push(rest.contribution);
+      const sizes = parts.flatMap((part) => briefPart(part, first)).map(Math.abs);
+      return alike([Math.max(0, ...sizes.filter(Number.isFinite))]); // they are added up
+    }
+    default:
+      return rounded;
+  }
+}
+
 /**
  * What stands below a key.
  * @param {StepId} id
  * @param {LedgerRecord} record
  * @param {number} index
  * @param {Reading} reading
+ * @param {(x: number) => string} write
  * @returns {Cell}
  */
-function keyCell(id, record, index, reading) {
+function keyCell(id, record, index, reading, write) {
   const late = ORDER.indexOf(id) >= ORDER.indexOf("visible");
   const bias = record.bias ?? [];
   if (late && !record.visible[index]) return { text: "hidden", hidden: true };
   const lost = lostIn(record, reading);
   switch (id) {
     case "score":
-      return { text: evenly(record.products)(record.products[index]), note: terms(record, index) };
+      return { text: write(record.products[index]), note: terms(record, index) };
     case "scaled":
-      return { text: rounded(record.scaled[index]) };
+      return { text: write(record.scaled[index]) };
     case "capped":
-      return { text: rounded(/** @type {number[]} */ (record.capped)[index]) };
+      return { text: write(/** @type {number[]} */ (record.capped)[index]) };
     case "biased":
       return {
-        text: rounded(record.scores[index]),
+        text: write(record.scores[index]),
         note: `+ ${bracketed(bias[index], evenly(bias))}`,
       };
     case "visible":
       return { text: "yes" };
     case "shifted":
-      return { text: rounded(record.scores[index] - record.row_max) };
-    case "exp":
-      return expCell(reading === "shifted" ? record.shifted_exp[index] : record.exp[index], lost);
+      return { text: write(record.scores[index] - record.row_max) };
+    case "exp": {
+      const exp = reading === "shifted" ? record.shifted_exp[index] : record.exp[index];
+      return expCell(exp, lost, write);
+    }
     case "weight":
-      return lost ? { text: "—", lost: true } : weightCell(record.weights[index]);
-    case "reads":
-      return lost ? { text: "—", lost: true } : readsCell(record, record.contributions?.[index]);
+      return lost ? { text: "—", lost: true } : weightCell(record.weights[index], write);
+    case "reads": {
+      const part = record.contributions?.[index];
+      return lost ? { text: "—", lost: true } : readsCell(record, part, write);
+    }
   }
 }
 
-/** @param {number} exp @param {"overflow" | "underflow" | null} lost @returns {Cell} */
-function expCell(exp, lost) {
+/**
+ * @param {number} exp
+ * @param {"overflow" | "underflow" | null} lost
+ * @param {(x: number) => string} write
+ * @returns {Cell}
+ */
+function expCell(exp, lost, write) {
   if (lost === "overflow" && exp === Infinity) return { text: "overflow", lost: true };
   if (lost === "underflow") return { text: "0", note: "underflow", lost: true };
-  return { text: rounded(exp) };
+  return { text: write(exp) };
 }
 
-/** @param {number} weight @returns {Cell} */
-function weightCell(weight) {
-  return { text: rounded(weight), weight: Number.isFinite(weight) ? weight : 0 };
+/** @param {number} weight @param {(x: number) => string} write @returns {Cell} */
+function weightCell(weight, write) {
+  return { text: write(weight), weight: Number.isFinite(weight) ? weight : 0 };
 }
 
 /**
- * Where there are many columns they are narrow, so that more of them are in sight.
  * @param {LedgerRecord} record
  * @param {readonly number[] | null | undefined} contribution
+ * @param {(x: number) => string} write
  * @returns {Cell}
  */
-function readsCell(record, contribution) {
-  return { text: contribution ? brief(contribution, record.keys.length > 6 ? 1 : 2) : "" };
+function readsCell(record, contribution, write) {
+  return { text: contribution ? brief(contribution, inVector(record), write) : "" };
 }
 
 /**
@@ -191,21 +246,22 @@ function readsCell(record, contribution) {
  * @param {StepId} id
  * @param {LedgerRecord} record
  * @param {Reading} reading
+ * @param {(x: number) => string} write
  * @returns {Cell}
  */
-function restCell(id, record, reading) {
+function restCell(id, record, reading, write) {
   const rest = record.rest;
   if (!rest) return { text: "" };
   if (id === "visible") {
     return { text: rest.visible === rest.count ? "yes" : `${rest.visible} may` };
   }
   if (id === "exp") {
-    return { label: "sum", text: rounded(reading === "shifted" ? rest.shifted_exp : rest.exp) };
+    return { label: "sum", text: write(reading === "shifted" ? rest.shifted_exp : rest.exp) };
   }
   if (id !== "weight" && id !== "reads") return { text: "" };
   if (lostIn(record, reading)) return { text: "—", lost: true };
-  if (id === "reads") return readsCell(record, rest.contribution);
-  return { label: "sum", ...weightCell(rest.weight) };
+  if (id === "reads") return readsCell(record, rest.contribution, write);
+  return { label: "sum", ...weightCell(rest.weight, write) };
 }
 
 /**
@@ -214,16 +270,17 @@ function restCell(id, record, reading) {
  * @param {StepId} id
  * @param {LedgerRecord} record
  * @param {Reading} reading
+ * @param {(x: number) => string} write
  * @returns {Cell}
  */
-function sinkCell(id, record, reading) {
+function sinkCell(id, record, reading, write) {
   const sink = record.sink;
   if (!sink) return { text: "" };
   const lost = lostIn(record, reading);
-  if (id === lastScore(record)) return { text: rounded(sink.logit), note: "as given" };
-  if (id === "shifted") return { text: rounded(sink.logit - record.row_max) };
-  if (id === "exp") return expCell(reading === "shifted" ? sink.shifted_exp : sink.exp, lost);
-  if (id === "weight") return lost ? { text: "—", lost: true } : { text: rounded(sink.weight) };
+  if (id === lastScore(record)) return { text: write(sink.logit), note: "as given" };
+  if (id === "shifted") return { text: write(sink.logit - record.row_max) };
+  if (id === "exp") return expCell(reading === "shifted" ? sink.shifted_exp : sink.exp, lost, write);
+  if (id === "weight") return lost ? { text: "—", lost: true } : { text: write(sink.weight) };
   return { text: id === "reads" ? "no value" : "" };
 }
 
@@ -232,23 +289,24 @@ function sinkCell(id, record, reading) {
  * @param {StepId} id
  * @param {LedgerRecord} record
  * @param {Reading} reading
+ * @param {(x: number) => string} write
  * @returns {Cell}
  */
-function sumCell(id, record, reading) {
+function sumCell(id, record, reading, write) {
   const lost = lostIn(record, reading);
   if (id === "shifted") return { label: "largest", text: rounded(record.row_max), strong: true };
   if (id === "exp") {
     if (lost) return { label: "sum", text: lost === "overflow" ? "overflow" : "0", lost: true };
     return {
       label: "sum",
-      text: rounded(reading === "shifted" ? record.row_sum : record.exp_sum),
+      text: write(reading === "shifted" ? record.row_sum : record.exp_sum),
       strong: true,
     };
   }
   if (lost && (id === "weight" || id === "reads")) return { text: "—", lost: true };
   if (id === "weight") {
-    const note = record.sink ? `+ sink ${rounded(record.sink.weight)}` : undefined;
-    return { label: "sum", text: rounded(record.weights_sum), note, strong: true };
+    const note = record.sink ? `+ sink ${write(record.sink.weight)}` : undefined;
+    return { label: "sum", text: write(record.weights_sum), note, strong: true };
   }
   if (id === "reads" && record.out) return { text: vector(record.out), strong: true };
   return { text: "" };
@@ -264,11 +322,12 @@ export function ledgerRows(record, options) {
   const { reading } = options;
   return stepsOf(record, reading).map((id) => {
     const [name, how] = stepName(id, record, options);
+    const write = writerOf(id, record, reading);
     const cells = columns.map((column) => {
-      if (column.kind === "key") return keyCell(id, record, column.index, reading);
-      if (column.kind === "sink") return sinkCell(id, record, reading);
-      if (column.kind === "sum") return sumCell(id, record, reading);
-      return restCell(id, record, reading);
+      if (column.kind === "key") return keyCell(id, record, column.index, reading, write);
+      if (column.kind === "sink") return sinkCell(id, record, reading, write);
+      if (column.kind === "sum") return sumCell(id, record, reading, write);
+      return restCell(id, record, reading, write);
     });
     return { id, name, how, cells };
   });

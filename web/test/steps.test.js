@@ -63,6 +63,16 @@ test("the ledger of the worked example", () => {
   assert.equal(texts(plain, "reads").at(-1), "[0.802, 0.599]");
 });
 
+test("small weights of one row are written alike", () => {
+  const row = { ...plain, weights: [0.0009, 4.1e-4, 0.99869], exp: [963.979, 439.1, 1069657.2] };
+  const record = { ...row, exp_sum: 1071060.279 };
+  assert.deepEqual(texts(record, "weight"), ["0.00090", "0.00041", "0.99869", "1.00000"]);
+  const at = { step: "weight", column: 0 };
+  assert.equal(readout(record, at, options).formula, "963.979 ÷ 1071060.279 = 0.00090");
+  const sum = readout(record, { step: "weight", column: 3 }, options).formula;
+  assert.equal(sum, "0.00090 + 0.00041 + 0.99869 = 1.00000");
+});
+
 test("hidden keys say so from the softmax on; the sink has no value", () => {
   assert.equal(texts(full, "score")[2], "1");
   for (const id of ["visible", "exp", "weight", "reads"])

@@ -228,13 +228,14 @@ function unusual(x) {
   if (x === -Infinity) return "−∞";
   return null;
 }
-function rounded(x) {
+var rounded = (x) => written(x, 3);
+function written(x, places2) {
   const word2 = unusual(x);
   if (word2) return word2;
   const size = Math.abs(x);
-  if (size !== 0 && size < 5e-4) return minus(x.toExponential(1));
+  if (size !== 0 && size < 0.5 * 10 ** -places2) return minus(x.toExponential(1));
   if (size >= 1e9) return minus(x.toExponential(3).replace("+", ""));
-  return minus(decimals(x === 0 ? 0 : x, 3));
+  return minus(decimals(x === 0 ? 0 : x, places2));
 }
 function briefly(x) {
   const word2 = unusual(x);
@@ -243,18 +244,12 @@ function briefly(x) {
   return minus(decimals(x === 0 ? 0 : x, x !== 0 && Math.abs(x) < 95e-4 ? 3 : 2));
 }
 var fine = (x) => x !== 0 && Math.abs(x) < 0.01 ? minus(x.toExponential(1)) : rounded(x);
-var MOST_DECIMALS = 6;
+var LEAST_IN_ROW = 1e-5;
 function alike(numbers) {
-  const sizes = numbers.map(Math.abs).filter((x) => x > 0 && Number.isFinite(x));
+  const sizes = numbers.map(Math.abs).filter((x) => x >= LEAST_IN_ROW && Number.isFinite(x));
   const least = Math.min(1, ...sizes);
-  const decimals2 = Math.max(3, 1 - Math.floor(Math.log10(Number(least.toPrecision(2)))));
-  const plain3 = { minimumFractionDigits: decimals2, maximumFractionDigits: decimals2 };
-  return (x) => {
-    const word2 = unusual(x);
-    if (word2) return word2;
-    const form = decimals2 > MOST_DECIMALS ? x.toExponential(1) : x.toLocaleString("en", plain3);
-    return minus(form.replace("+", ""));
-  };
+  const places2 = Math.max(3, 1 - Number(least.toExponential(1).split("e")[1]));
+  return (x) => written(x, places2);
 }
 function decimals(x, places2) {
   const ten = 10 ** places2;
@@ -267,7 +262,7 @@ function short(x) {
   const text = rounded(x);
   return /^−?\d+\.\d+$/.test(text) ? text.replace(/\.?0+$/, "") : text;
 }
-var evenly = (numbers) => numbers.every(isBare) ? short : rounded;
+var evenly = (numbers) => numbers.every(isBare) ? short : alike(numbers);
 var isBare = (x) => Number.isInteger(x) && Math.abs(x) < 1e9;
 function exact(x) {
   return unusual(x) ?? minus(String(x));
@@ -300,10 +295,12 @@ function breadthOf(letter) {
   if (/[\s.,·[\]()]/.test(letter)) return 0.5;
   return /[−+…]/.test(letter) ? 1.35 : 1;
 }
-function brief(numbers, first = 2) {
-  if (numbers.length <= first + 1) return vector(numbers);
-  return `[${numbers.slice(0, first).map(rounded).join(", ")}, …]`;
+function brief(numbers, first = 2, write2 = rounded) {
+  const some = briefPart(numbers, first);
+  if (some.length === numbers.length) return vector(numbers, write2);
+  return `[${some.map(write2).join(", ")}, …]`;
 }
+var briefPart = (numbers, first) => numbers.length <= first + 1 ? numbers : numbers.slice(0, first);
 function parseNumber(text) {
   const plain3 = text.trim().replaceAll("−", "-");
   const match = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(?:\s*\/\s*(\d+\.?\d*))?$/i.exec(plain3);
@@ -691,88 +688,125 @@ function terms(record, index) {
   if (key.length === 0 || key.length > 3) return void 0;
   return record.query.map((x, d) => `${bracketed(x)}·${bracketed(key[d])}`).join(" + ");
 }
-function keyCell(id, record, index, reading) {
+var inVector = (record) => record.keys.length > 6 ? 1 : 2;
+function writerOf(id, record, reading) {
+  const { rest, sink, scores, visible } = record;
+  const seen = (row) => row.filter((_, i) => visible[i]);
+  const others = (name) => [rest, sink].flatMap((part) => part ? [part[name]] : []);
+  const logits = sink ? [sink.logit] : [];
+  const exp = reading === "shifted" ? "shifted_exp" : "exp";
+  const first = inVector(record);
+  switch (id) {
+    case "score":
+      return evenly(record.products);
+    case "scaled":
+      return alike([...record.scaled, ...lastScore(record) === id ? logits : []]);
+    case "capped":
+      return alike([...record.capped ?? [], ...lastScore(record) === id ? logits : []]);
+    case "biased":
+      return alike([...scores, ...logits]);
+    case "shifted":
+      return alike([...seen(scores), ...logits].map((x) => x - record.row_max));
+    case "exp":
+      return alike([...seen(record[exp]), ...others(exp)]);
+    case "weight":
+      return alike([...seen(record.weights), ...others("weight")]);
+    case "reads": {
+      const parts = [...(record.contributions ?? []).filter((_, i) => visible[i])];
+      if (rest?.contribution) parts.push(rest.contribution);
+      const sizes = parts.flatMap((part) => briefPart(part, first)).map(Math.abs);
+      return alike([Math.max(0, ...sizes.filter(Number.isFinite))]);
+    }
+    default:
+      return rounded;
+  }
+}
+function keyCell(id, record, index, reading, write2) {
   const late = ORDER.indexOf(id) >= ORDER.indexOf("visible");
   const bias = record.bias ?? [];
   if (late && !record.visible[index]) return { text: "hidden", hidden: true };
   const lost = lostIn(record, reading);
   switch (id) {
     case "score":
-      return { text: evenly(record.products)(record.products[index]), note: terms(record, index) };
+      return { text: write2(record.products[index]), note: terms(record, index) };
     case "scaled":
-      return { text: rounded(record.scaled[index]) };
+      return { text: write2(record.scaled[index]) };
     case "capped":
-      return { text: rounded(
+      return { text: write2(
         /** @type {number[]} */
         record.capped[index]
       ) };
     case "biased":
       return {
-        text: rounded(record.scores[index]),
+        text: write2(record.scores[index]),
         note: `+ ${bracketed(bias[index], evenly(bias))}`
       };
     case "visible":
       return { text: "yes" };
     case "shifted":
-      return { text: rounded(record.scores[index] - record.row_max) };
-    case "exp":
-      return expCell(reading === "shifted" ? record.shifted_exp[index] : record.exp[index], lost);
+      return { text: write2(record.scores[index] - record.row_max) };
+    case "exp": {
+      const exp = reading === "shifted" ? record.shifted_exp[index] : record.exp[index];
+      return expCell(exp, lost, write2);
+    }
     case "weight":
-      return lost ? { text: "—", lost: true } : weightCell(record.weights[index]);
-    case "reads":
-      return lost ? { text: "—", lost: true } : readsCell(record, record.contributions?.[index]);
+      return lost ? { text: "—", lost: true } : weightCell(record.weights[index], write2);
+    case "reads": {
+      const part = record.contributions?.[index];
+      return lost ? { text: "—", lost: true } : readsCell(record, part, write2);
+    }
   }
 }
-function expCell(exp, lost) {
+function expCell(exp, lost, write2) {
   if (lost === "overflow" && exp === Infinity) return { text: "overflow", lost: true };
   if (lost === "underflow") return { text: "0", note: "underflow", lost: true };
-  return { text: rounded(exp) };
+  return { text: write2(exp) };
 }
-function weightCell(weight) {
-  return { text: rounded(weight), weight: Number.isFinite(weight) ? weight : 0 };
+function weightCell(weight, write2) {
+  return { text: write2(weight), weight: Number.isFinite(weight) ? weight : 0 };
 }
-function readsCell(record, contribution) {
-  return { text: contribution ? brief(contribution, record.keys.length > 6 ? 1 : 2) : "" };
+function readsCell(record, contribution, write2) {
+  return { text: contribution ? brief(contribution, inVector(record), write2) : "" };
 }
-function restCell(id, record, reading) {
+function restCell(id, record, reading, write2) {
   const rest = record.rest;
   if (!rest) return { text: "" };
   if (id === "visible") {
     return { text: rest.visible === rest.count ? "yes" : `${rest.visible} may` };
   }
   if (id === "exp") {
-    return { label: "sum", text: rounded(reading === "shifted" ? rest.shifted_exp : rest.exp) };
+    return { label: "sum", text: write2(reading === "shifted" ? rest.shifted_exp : rest.exp) };
   }
   if (id !== "weight" && id !== "reads") return { text: "" };
   if (lostIn(record, reading)) return { text: "—", lost: true };
-  if (id === "reads") return readsCell(record, rest.contribution);
-  return { label: "sum", ...weightCell(rest.weight) };
+  if (id === "reads") return readsCell(record, rest.contribution, write2);
+  return { label: "sum", ...weightCell(rest.weight, write2) };
 }
-function sinkCell(id, record, reading) {
+function sinkCell(id, record, reading, write2) {
   const sink = record.sink;
   if (!sink) return { text: "" };
   const lost = lostIn(record, reading);
-  if (id === lastScore(record)) return { text: rounded(sink.logit), note: "as given" };
-  if (id === "shifted") return { text: rounded(sink.logit - record.row_max) };
-  if (id === "exp") return expCell(reading === "shifted" ? sink.shifted_exp : sink.exp, lost);
-  if (id === "weight") return lost ? { text: "—", lost: true } : { text: rounded(sink.weight) };
+  if (id === lastScore(record)) return { text: write2(sink.logit), note: "as given" };
+  if (id === "shifted") return { text: write2(sink.logit - record.row_max) };
+  if (id === "exp") return expCell(reading === "shifted" ? sink.shifted_exp : sink.exp, lost, write2);
+  if (id === "weight") return lost ? { text: "—", lost: true } : { text: write2(sink.weight) };
   return { text: id === "reads" ? "no value" : "" };
 }
-function sumCell(id, record, reading) {
+function sumCell(id, record, reading, write2) {
   const lost = lostIn(record, reading);
   if (id === "shifted") return { label: "largest", text: rounded(record.row_max), strong: true };
   if (id === "exp") {
     if (lost) return { label: "sum", text: lost === "overflow" ? "overflow" : "0", lost: true };
     return {
       label: "sum",
-      text: rounded(reading === "shifted" ? record.row_sum : record.exp_sum),
+      text: write2(reading === "shifted" ? record.row_sum : record.exp_sum),
       strong: true
     };
   }
   if (lost && (id === "weight" || id === "reads")) return { text: "—", lost: true };
   if (id === "weight") {
-    const note = record.sink ? `+ sink ${rounded(record.sink.weight)}` : void 0;
-    return { label: "sum", text: rounded(record.weights_sum), note, strong: true };
+    const note = record.sink ? `+ sink ${write2(record.sink.weight)}` : void 0;
+    return { label: "sum", text: write2(record.weights_sum), note, strong: true };
   }
   if (id === "reads" && record.out) return { text: vector(record.out), strong: true };
   return { text: "" };
@@ -782,11 +816,12 @@ function ledgerRows(record, options) {
   const { reading } = options;
   return stepsOf(record, reading).map((id) => {
     const [name, how] = stepName(id, record, options);
+    const write2 = writerOf(id, record, reading);
     const cells2 = columns.map((column) => {
-      if (column.kind === "key") return keyCell(id, record, column.index, reading);
-      if (column.kind === "sink") return sinkCell(id, record, reading);
-      if (column.kind === "sum") return sumCell(id, record, reading);
-      return restCell(id, record, reading);
+      if (column.kind === "key") return keyCell(id, record, column.index, reading, write2);
+      if (column.kind === "sink") return sinkCell(id, record, reading, write2);
+      if (column.kind === "sum") return sumCell(id, record, reading, write2);
+      return restCell(id, record, reading, write2);
     });
     return { id, name, how, cells: cells2 };
   });
@@ -1426,9 +1461,10 @@ function ledgerText(scene) {
 function lastLines({ record, state }) {
   if (!record) return [];
   const seen = record.keys.map((_, i) => i).filter((i) => record.visible[i]);
-  const parts = seen.map((i) => rounded(record.weights[i]));
-  if (record.rest) parts.push(rounded(record.rest.weight));
-  const lines = ["", `check: ${parts.join(" + ") || "0"} = ${rounded(record.weights_sum)}`];
+  const write2 = writerOf("weight", record, state.reading);
+  const parts = seen.map((i) => write2(record.weights[i]));
+  if (record.rest) parts.push(write2(record.rest.weight));
+  const lines = ["", `check: ${parts.join(" + ") || "0"} = ${write2(record.weights_sum)}`];
   if (record.out && isUnfolded("reads", state.step)) {
     lines.push(`output: ${vector(record.out, exact, record.out.length)}`);
   }
@@ -2060,6 +2096,7 @@ function readsList(title, entries, tokens, options = {}) {
   );
 }
 function table(id, entries, tokens, act) {
+  const write2 = alike(entries.map(({ weight }) => weight));
   const head2 = ["token", "weight", "so far"].map(
     (word2) => h("th", { scope: "col", title: word2 === "so far" ? SO_FAR : null }, word2)
   );
@@ -2070,11 +2107,11 @@ function table(id, entries, tokens, act) {
     h(
       "tbody",
       {},
-      entries.map((entry, i) => line(entry, tokens, act, i))
+      entries.map((entry, i) => line(entry, tokens, act, i, write2))
     )
   );
 }
-function line({ index, weight, share: share2 }, tokens, act, at) {
+function line({ index, weight, share: share2 }, tokens, act, at, write2) {
   const bar = Number.isFinite(weight) ? Math.max(0, Math.min(1, weight)) : 0;
   return h(
     "tr",
@@ -2083,7 +2120,7 @@ function line({ index, weight, share: share2 }, tokens, act, at) {
     h(
       "td",
       { class: "weight", vars: { "--w": String(bar) }, title: String(weight) },
-      rounded(weight)
+      write2(weight)
     ),
     h("td", { class: "so-far" }, rounded(share2))
   );
@@ -5411,9 +5448,9 @@ async function overview(file, args) {
   return { json, bytes: new Uint8Array(pictures.buffer) };
 }
 function checkWork2({ sizes: { q_len, kv_len }, label }, heads) {
-  const written2 = (n) => n.toLocaleString("en");
-  const each = `${written2(q_len)} x ${written2(kv_len)}`;
-  const most = written2(MOST_CELLS);
+  const written3 = (n) => n.toLocaleString("en");
+  const each = `${written3(q_len)} x ${written3(kv_len)}`;
+  const most = written3(MOST_CELLS);
   if (q_len * kv_len > MOST_CELLS)
     refuse(
       "overview",
@@ -5423,7 +5460,7 @@ function checkWork2({ sizes: { q_len, kv_len }, label }, heads) {
   if (work > MOST_CELLS)
     refuse(
       "overview",
-      `must take at most ${most} weights to work out; ${written2(heads)} heads of ${label}, ${each} each, take ${written2(work)}. Ask for fewer at once, e.g. heads=0:1.`
+      `must take at most ${most} weights to work out; ${written3(heads)} heads of ${label}, ${each} each, take ${written3(work)}. Ask for fewer at once, e.g. heads=0:1.`
     );
 }
 var poolInto = (picture2, columns, per) => (row, weights2, sees) => {
@@ -5455,7 +5492,7 @@ function meansOf({ data, head: head2 }, place, facts2) {
 // src/static_heads.js
 var RULE = "summed over the key word's tokens, averaged over the query word's tokens";
 var MOST_FACTS2 = 2 ** 30;
-var written = (n) => n.toLocaleString("en");
+var written2 = (n) => n.toLocaleString("en");
 async function grid(file, args) {
   const { places: places2, what } = chosen2(file, args);
   const words2 = word(args, "words", ["0", "1"]) === "1";
@@ -5486,7 +5523,7 @@ function checkCells(rows, keys, most) {
   if (rows * keys > most)
     refuse(
       "grid",
-      `must have at most ${written(most)} cells; ${written(rows)} x ${written(keys)} are ${written(rows * keys)}. Give rows and keys, e.g. rows=0:512.`
+      `must have at most ${written2(most)} cells; ${written2(rows)} x ${written2(keys)} are ${written2(rows * keys)}. Give rows and keys, e.g. rows=0:512.`
     );
 }
 var spread = ([start2, stop]) => indices(stop - start2).map((i) => start2 + i);
@@ -5505,7 +5542,7 @@ async function facts(file, args) {
   if (places2.length * q_len * kv_len > MOST_FACTS2)
     refuse(
       "facts",
-      `must take at most ${written(MOST_FACTS2)} weights to work out; ${written(places2.length)} x ${written(q_len)} x ${written(kv_len)} are more. Lookup.inspect has no limit.`
+      `must take at most ${written2(MOST_FACTS2)} weights to work out; ${written2(places2.length)} x ${written2(q_len)} x ${written2(kv_len)} are more. Lookup.inspect has no limit.`
     );
   const found = [];
   for (const place of places2) found.push(await headFacts(file, place));
@@ -5715,7 +5752,7 @@ function hostOn(port, { place = "", theme = "light", live = true }) {
     if (data.theme) themed?.(theme = data.theme);
     else line4.hear(data);
   };
-  let written2 = place;
+  let written3 = place;
   return {
     inCell: true,
     call: (op, args = {}) => line4.ask(op, args),
@@ -5728,10 +5765,10 @@ function hostOn(port, { place = "", theme = "light", live = true }) {
       }
     },
     address: {
-      read: () => written2 ? `#${written2}` : "",
+      read: () => written3 ? `#${written3}` : "",
       write: (state) => {
         const hash = toHash(state);
-        if (hash !== written2) port.postMessage({ place: written2 = hash });
+        if (hash !== written3) port.postMessage({ place: written3 = hash });
       },
       follow: () => () => {
       }
@@ -7820,6 +7857,7 @@ function softLine(record, id, i, reading) {
     const x = score - record.row_max;
     return line2(`${rounded(score)} − ${minusOf(record.row_max)} = ${rounded(x)}`, exact(x));
   }
+  const written3 = writerOf("exp", record, reading);
   if (id === "exp") {
     const x = shifted ? score - record.row_max : score;
     if (exp === Infinity && Number.isFinite(x)) {
@@ -7829,19 +7867,21 @@ function softLine(record, id, i, reading) {
       };
     }
     return {
-      formula: `exp(${rounded(x)}) = ${rounded(exp)}`,
+      formula: `exp(${rounded(x)}) = ${written3(exp)}`,
       exactly: `= e^${sixth(x)}, exactly ${exact(exp)}`
     };
   }
   if (lostIn(record, reading)) return LOST;
   const weight = record.weights[i];
+  const share2 = writerOf("weight", record, reading);
   if (id === "weight") {
     const sum2 = shifted ? record.row_sum : record.exp_sum;
-    return line2(`${rounded(exp)} ÷ ${rounded(sum2)} = ${rounded(weight)}`, exact(weight));
+    return line2(`${written3(exp)} ÷ ${written3(sum2)} = ${share2(weight)}`, exact(weight));
   }
   const part = record.contributions?.[i] ?? [];
   const value = vector(record.value?.[i] ?? [], short);
-  return line2(`${rounded(weight)} × ${value} = ${vector(part)}`, exactVector(part));
+  const read = vector(part, writerOf("reads", record, reading));
+  return line2(`${share2(weight)} × ${value} = ${read}`, exactVector(part));
 }
 var LOST = {
   formula: "no number",
@@ -7852,7 +7892,9 @@ function sumLine(record, id, reading) {
   const shifted = reading === "shifted";
   const seen = record.keys.map((_, i) => i).filter((i) => record.visible[i]);
   const rest = record.rest;
-  const extra = (x) => rest ? [`${rounded(x)} (the others)`] : [];
+  const write2 = writerOf(id, record, reading);
+  const share2 = writerOf("weight", record, reading);
+  const extra = (x) => rest ? [`${write2(x)} (the others)`] : [];
   if (id === "shifted") {
     const of = record.sink ? "all visible scores and the sink" : "all visible scores";
     return line2(`largest of ${of} = ${rounded(record.row_max)}`, exact(record.row_max));
@@ -7860,26 +7902,26 @@ function sumLine(record, id, reading) {
   if (id === "exp") {
     const exp = shifted ? record.shifted_exp : record.exp;
     const sum2 = shifted ? record.row_sum : record.exp_sum;
-    const sink = record.sink ? [`${rounded(shifted ? record.sink.shifted_exp : record.sink.exp)} (sink)`] : [];
+    const sink = record.sink ? [`${write2(shifted ? record.sink.shifted_exp : record.sink.exp)} (sink)`] : [];
     const parts2 = [
-      ...seen.map((i) => rounded(exp[i])),
+      ...seen.map((i) => write2(exp[i])),
       ...extra(shifted ? rest?.shifted_exp ?? 0 : rest?.exp ?? 0)
     ];
-    return line2(`${added([...parts2, ...sink])} = ${rounded(sum2)}`, exact(sum2));
+    return line2(`${added([...parts2, ...sink])} = ${write2(sum2)}`, exact(sum2));
   }
   if (lostIn(record, reading) && (id === "weight" || id === "reads")) return LOST;
   if (id === "weight") {
-    const parts2 = [...seen.map((i) => rounded(record.weights[i])), ...extra(rest?.weight ?? 0)];
+    const parts2 = [...seen.map((i) => write2(record.weights[i])), ...extra(rest?.weight ?? 0)];
     const sum2 = record.weights_sum;
-    const text = `${added(parts2)} = ${rounded(sum2)}`;
+    const text = `${added(parts2)} = ${write2(sum2)}`;
     if (record.sink || sum2 === 1 || !(Math.abs(sum2 - 1) < ROUNDING)) return line2(text, exact(sum2));
     return { formula: text, exactly: `in float64 ${exact(sum2)}; without rounding exactly 1` };
   }
   if (id !== "reads" || !record.out) return { formula: "", exactly: "this step adds nothing up" };
   const parts = seen.map(
-    (i) => `${rounded(record.weights[i])}·${vector(record.value?.[i] ?? [], short, 3)}`
+    (i) => `${share2(record.weights[i])}·${vector(record.value?.[i] ?? [], short, 3)}`
   );
-  const others = rest?.contribution ? [`${vector(rest.contribution)} (the others)`] : [];
+  const others = rest?.contribution ? [`${vector(rest.contribution, write2)} (the others)`] : [];
   return line2(`${added([...parts, ...others])} = ${vector(record.out)}`, exactVector(record.out));
 }
 function restLine(record, id, reading) {
@@ -7897,7 +7939,7 @@ function restLine(record, id, reading) {
     );
   }
   const sum2 = id === "weight" ? rest.weight : shifted ? rest.shifted_exp : rest.exp;
-  return line2(`${many}, summed = ${rounded(sum2)}`, exact(sum2));
+  return line2(`${many}, summed = ${writerOf(id, record, reading)(sum2)}`, exact(sum2));
 }
 function sinkLine(record, id, reading) {
   const sink = record.sink;
@@ -7909,14 +7951,16 @@ function sinkLine(record, id, reading) {
     return line2(`${rounded(sink.logit)} − ${minusOf(record.row_max)} = ${rounded(x)}`, exact(x));
   }
   const exp = shifted ? sink.shifted_exp : sink.exp;
+  const written3 = writerOf("exp", record, reading);
   if (id === "exp") {
     const x = shifted ? sink.logit - record.row_max : sink.logit;
-    return line2(`exp(${rounded(x)}) = ${rounded(exp)}`, exact(exp));
+    return line2(`exp(${rounded(x)}) = ${written3(exp)}`, exact(exp));
   }
   if (id === "weight") {
     if (lostIn(record, reading)) return LOST;
     const sum2 = shifted ? record.row_sum : record.exp_sum;
-    return line2(`${rounded(exp)} ÷ ${rounded(sum2)} = ${rounded(sink.weight)}`, exact(sink.weight));
+    const share2 = writerOf(id, record, reading)(sink.weight);
+    return line2(`${written3(exp)} ÷ ${written3(sum2)} = ${share2}`, exact(sink.weight));
   }
   if (id === lastScore(record))
     return line2(`the sink's logit = ${rounded(sink.logit)}`, exact(sink.logit));
@@ -9673,14 +9717,14 @@ function measures({ tokens, keyTokens, gridRows, gridKeys }) {
 }
 function table5(scene, lights) {
   const { tokens, keyTokens, gridRows, gridKeys, state } = scene;
-  const { names: names2, written: written2, upright } = measures(scene);
+  const { names: names2, written: written3, upright } = measures(scene);
   const rows = gridRows.map(
     (row) => h(
       "tr",
       { class: row === state.row ? "picked" : "" },
       h("th", { scope: "row" }, chip(tokens, row)),
       gridKeys.map(
-        (key, c) => cell(scene, row, c, row === state.row && lights.has(`weight@${key}`), written2)
+        (key, c) => cell(scene, row, c, row === state.row && lights.has(`weight@${key}`), written3)
       )
     )
   );
@@ -9690,7 +9734,7 @@ function table5(scene, lights) {
     h(
       "table",
       {
-        class: `grid${written2 ? "" : " dense"}${upright ? " upright" : ""}`,
+        class: `grid${written3 ? "" : " dense"}${upright ? " upright" : ""}`,
         "aria-labelledby": "grid-title",
         vars: { "--names": `${names2}px` }
       },
@@ -9708,7 +9752,7 @@ function table5(scene, lights) {
     )
   );
 }
-function cell(scene, row, c, lit, written2) {
+function cell(scene, row, c, lit, written3) {
   const found = scene.gridCell(row, c);
   const key = scene.gridKeys[c];
   const names2 = `query ${tokenName(scene.tokens, row)}, key ${tokenName(scene.keyTokens, key)}`;
@@ -9732,14 +9776,14 @@ function cell(scene, row, c, lit, written2) {
       title: `${names2}: ${rounded(weight)}`,
       vars: { "--w": String(Number.isFinite(share2) ? share2 : 0) }
     },
-    weightMark(rounded(weight), written2)
+    weightMark(rounded(weight), written3)
   );
 }
-function weightMark(text, written2) {
-  if (!written2 || breadth(text) <= LONGEST3) return mark2(text, written2);
+function weightMark(text, written3) {
+  if (!written3 || breadth(text) <= LONGEST3) return mark2(text, written3);
   return [h("span", { "aria-hidden": "true" }, "≈0"), mark2(text, false)];
 }
-var mark2 = (text, written2) => h("span", { class: written2 ? "" : "unseen" }, text);
+var mark2 = (text, written3) => h("span", { class: written3 ? "" : "unseen" }, text);
 
 // src/layer.js
 function layerPart(scene) {
