@@ -104,7 +104,6 @@ def _open(bands: Bands, some: IntArray, where: Rectangle, best: Best) -> BoolArr
     first = int(some[0]) * BAND
     missing = np.isnan(bands.lse[first : (int(some[-1]) + 1) * BAND])
     opened[(np.flatnonzero(missing) + first) // BAND] = True
-    opened &= bands.done  # those that are not done are NaN, too
     base = bands.levels[BASE]
     for band in np.flatnonzero(opened).tolist():
         rows = where.cut(band, 0, BAND).rows
