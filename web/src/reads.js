@@ -2,7 +2,7 @@
 import { chip, tokenName } from "./chip.js";
 import { h } from "./dom.js";
 import { EMPTY_WORDS, SINK } from "./heat_grid.js";
-import { alike, rounded } from "./numbers.js";
+import { rounded } from "./numbers.js";
 
 /** @typedef {import("./heat_grid.js").Grid} Grid */
 
@@ -119,7 +119,6 @@ export function readsList(title, entries, tokens, options = {}) {
  * @param {string | null} act
  */
 function table(id, entries, tokens, act) {
-  const write = alike(entries.map(({ weight }) => weight));
   const head = ["token", "weight", "so far"].map((word) =>
     h("th", { scope: "col", title: word === "so far" ? SO_FAR : null }, word),
   );
@@ -130,7 +129,7 @@ function table(id, entries, tokens, act) {
     h(
       "tbody",
       {},
-      entries.map((entry, i) => line(entry, tokens, act, i, write)),
+      entries.map((entry, i) => line(entry, tokens, act, i)),
     ),
   );
 }
@@ -140,9 +139,8 @@ function table(id, entries, tokens, act) {
  * @param {readonly string[]} tokens
  * @param {string | null} act
  * @param {number} at  Tab reaches the first line; arrows lead to the others
- * @param {(x: number) => string} write
  */
-function line({ index, weight, share }, tokens, act, at, write) {
+function line({ index, weight, share }, tokens, act, at) {
   const bar = Number.isFinite(weight) ? Math.max(0, Math.min(1, weight)) : 0;
   return h(
     "tr",
@@ -151,7 +149,7 @@ function line({ index, weight, share }, tokens, act, at, write) {
     h(
       "td",
       { class: "weight", vars: { "--w": String(bar) }, title: String(weight) },
-      write(weight),
+      rounded(weight),
     ),
     h("td", { class: "so-far" }, rounded(share)),
   );

@@ -2096,7 +2096,6 @@ function readsList(title, entries, tokens, options = {}) {
   );
 }
 function table(id, entries, tokens, act) {
-  const write2 = alike(entries.map(({ weight }) => weight));
   const head2 = ["token", "weight", "so far"].map(
     (word2) => h("th", { scope: "col", title: word2 === "so far" ? SO_FAR : null }, word2)
   );
@@ -2107,11 +2106,11 @@ function table(id, entries, tokens, act) {
     h(
       "tbody",
       {},
-      entries.map((entry, i) => line(entry, tokens, act, i, write2))
+      entries.map((entry, i) => line(entry, tokens, act, i))
     )
   );
 }
-function line({ index, weight, share: share2 }, tokens, act, at, write2) {
+function line({ index, weight, share: share2 }, tokens, act, at) {
   const bar = Number.isFinite(weight) ? Math.max(0, Math.min(1, weight)) : 0;
   return h(
     "tr",
@@ -2120,7 +2119,7 @@ function line({ index, weight, share: share2 }, tokens, act, at, write2) {
     h(
       "td",
       { class: "weight", vars: { "--w": String(bar) }, title: String(weight) },
-      write2(weight)
+      rounded(weight)
     ),
     h("td", { class: "so-far" }, rounded(share2))
   );
