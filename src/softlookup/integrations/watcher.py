@@ -18,6 +18,7 @@ from softlookup.integrations.admission import (
 )
 from softlookup.integrations.asking import Asked
 from softlookup.integrations.carrying import Hold
+from softlookup.integrations.comparing import check_answer
 from softlookup.integrations.keeping import Keeper
 from softlookup.integrations.masks import LazyMask
 from softlookup.integrations.moment import Moment
@@ -115,6 +116,7 @@ class Watcher:
         )
         self._before: Callable[[Any], str] = lambda _: "eager"
         self._sinks = False
+        self._compared: set[str] = set()  # layers whose answer was, with what is looked at
         self._ids = [
             False,
             False,
@@ -226,7 +228,11 @@ class Watcher:
         if not self._own:
             return _as_theirs(self._answer_and_look(now))
         answer = self._their_answer(module, arrays, mask, others)
-        self._look(now)
+        seen = self._look(now)
+        if now.place.path not in self._compared:
+            self._compared.add(now.place.path)
+            heads = self._heads_of(now)
+            check_answer(answer[0], now, seen, heads, self._setting(module))
         return answer
 
     def _looks_at(self, place: Place) -> bool:
@@ -242,12 +248,16 @@ class Watcher:
         self._hand_on(now, range(now.every), seen)
         return out
 
-    def _look(self, now: Moment) -> None:
+    def _heads_of(self, now: Moment) -> Sequence[int]:
+        """Return the heads of a call that are looked at."""
+        if self._chosen.heads is None:
+            return range(now.every)
+        check_heads(self._chosen.heads, now.every, now.place.path)
+        return self._chosen.heads
+
+    def _look(self, now: Moment) -> list[Seen]:
         """See what some heads read, in a pass of its own."""
-        heads: Sequence[int] = range(now.every)
-        if self._chosen.heads is not None:
-            heads = self._chosen.heads
-            check_heads(heads, now.every, now.place.path)
+        heads = self._heads_of(now)
         seen = seeing.facts(
             now.call,
             now.sight,
@@ -256,6 +266,7 @@ class Watcher:
             value=self._keeper is not None,
         )
         self._hand_on(now, heads, seen)
+        return seen
 
     def _asked_of(self, now: Moment) -> dict[str, Any]:
         if self._asked is None:

@@ -80,7 +80,9 @@ def watch(
         By number; all where left out. Their facts then take a pass of their own.
     compute : {"softlookup", "model"}
         Who answers: softlookup, with the facts in the same pass; or the model's own attention, bit
-        for bit, after which softlookup looks in a second pass.
+        for bit, after which softlookup looks in a second pass. Three rows of each layer's first
+        call are compared, except on a GPU, and an answer that is not by what is looked at is
+        refused.
     keep : bool, default False
         Also keep queries, keys and values, for grids, traces and maps.
     tokenizer : transformers tokenizer, optional
