@@ -18,10 +18,11 @@ from softlookup.tracing import Trace
 from softlookup.weightmap import WeightMap
 
 if TYPE_CHECKING:
-    from softlookup.captures import Capture, load
+    from softlookup.captures import Capture
     from softlookup.integrations.watching import watch
     from softlookup.surveys import survey
     from softlookup.viewer import export_html, show
+    from softlookup.watched import load
 
 __version__ = "0.1.0"
 
@@ -42,7 +43,7 @@ __all__ = [
 
 _LATER = {
     "Capture": "captures",
-    "load": "captures",
+    "load": "watched",
     "show": "viewer",
     "export_html": "viewer",
     "survey": "surveys",

@@ -86,6 +86,12 @@ def _form(file: Path) -> Callable[[Path], Capture]:
             advice = f"Let the model read a text: softlookup show --model {file} --text TEXT."
         raise fault(file, f"must be a file; it is {kind}. {advice}")
     form = FORMS.get(file.suffix.lower())
+    if file.suffix.lower() == ".parquet":
+        raise fault(
+            file, "must hold queries and keys; a .parquet file holds facts alone. Read it in "
+            'Python with softlookup.load, and write seen.capture().save("run.safetensors"), '
+            "with keep=True, for what is looked at here."
+        )  # fmt: skip
     if form is None:
         raise fault(
             file,

@@ -9,9 +9,10 @@ import numpy as np
 
 from softlookup import packages
 from softlookup.arrays import Array
-from softlookup.errors import DtypeError, FileError
+from softlookup.errors import DtypeError, FileError, PackageError
 from softlookup.tokens import readable
 from softlookup.tracing import to_json
+from softlookup.watched.described import describe
 from softlookup.watched.table import (
     Column,
     Columns,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from softlookup.watched.layer import LayerSeen
 
 _ENDING = ".parquet"
+_MOST_BESIDE = 2**25  # characters beside a table in its schema, which is one text of its file
 
 
 class Tabular:
@@ -114,7 +116,8 @@ class Tabular:
     ) -> Path:
         """Write the table to a Parquet file, a layer at a time.
 
-        What was there stays until the new file is whole.
+        What was there stays until the new file is whole. Of rows it holds all that is known, and
+        :func:`softlookup.load` reads it back: rankings, summaries and tables are what they were.
 
         Parameters
         ----------
@@ -150,11 +153,21 @@ class Tabular:
         layers, of = self._tabled(), check_of(of)
         columns = columns_of(layers)
         schema = _schema(pa, of, columns)
+        said = describe(layers, of, padding=padding)
+        later = hasattr(pq.ParquetWriter, "add_key_value_metadata")  # of pyarrow 16: no copy of it
+        if not later and sum(map(len, said.values())) > _MOST_BESIDE:
+            raise PackageError(
+                "pyarrow", "must be 16 or newer for a table of so many tokens: what keys received "
+                "stands beside it. Run pip install -U pyarrow."
+            )  # fmt: skip
+        named = schema if later else schema.with_metadata(said)
 
         def write(fresh: Path) -> None:
-            with pq.ParquetWriter(fresh, schema) as stream:
+            with pq.ParquetWriter(fresh, named) as stream:
                 for batch in _batches(pa, chunks(layers, of, columns, padding=padding), schema):
                     stream.write_batch(batch)
+                if later:
+                    stream.add_key_value_metadata(said)
 
         return write_whole(file, write)
 

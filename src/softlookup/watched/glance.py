@@ -61,6 +61,9 @@ class Glance(NamedTuple):
         What the first and the previous token get of its rows; `shares_of` works it out. Elsewhere
         it is an array (4 or 8, heads): how many rows, what the first gets; then the rows and the
         total of each part, `previous`, `induction` and `duplicate`. NaN is what is not known.
+    spans : ndarray of int64 of shape (2, rows), optional
+        Token positions of the first key that rules let each row see, and of the one after the last;
+        what `causal` and `window` say where left out.
     """
 
     heads: tuple[int, ...]
@@ -77,6 +80,7 @@ class Glance(NamedTuple):
     from_rows: BoolArray | None = None
     keys: int | None = None
     shares: Shares | Elsewhere | None = None
+    spans: IntArray | None = None
 
     @property
     def elsewhere(self) -> bool:
@@ -168,12 +172,15 @@ def piece_of(glance: Glance) -> Piece:
         keys = facts["top_keys"]
         facts["top_keys"] = np.where(keys < 0, _NO_KEY, keys + glance.key_start)
     queries, count = np.arange(glance.start, glance.start + rows), count_keys(glance)
-    rule = rule_of(glance.window, bool(glance.causal))
+    spans = glance.spans
+    if spans is None:
+        rule = rule_of(glance.window, bool(glance.causal))
+        spans = np.stack(rule.spans(queries, glance.key_start, glance.key_start + count))
     return Piece(
         queries,
         glance.key_start,
         count,
-        np.stack(rule.spans(queries, glance.key_start, glance.key_start + count)),
+        spans,
         facts,
         received,
         None if glance.padding is None else np.array(glance.padding, bool),

@@ -32,7 +32,8 @@ def join_run(store: "Store", run: int) -> Capture:
     if not kept:
         raise OptionError(
             "keep", "must have been True while the model was watched; queries, keys and values "
-            "were not kept. Write watch(model, keep=True)."
+            "were not kept, as in no file of facts. Write watch(model, keep=True), and "
+            'seen.capture().save("run.safetensors") for later.'
         )  # fmt: skip
     layers = []
     laid: dict[int, Array] = {}
