@@ -62,7 +62,8 @@ def test_a_log_is_told_how_far_it_is(tiny_model, tmp_path, corpus, capsys, monke
     ]
     assert all(said[:-1]), err
     told = [(one[1], bool(one[2])) for one in said[:-1]]
-    assert {("0", False), ("2", True), ("4", True)} <= set(told)
+    assert {("0", False), ("2", False)} <= set(told), "nothing is guessed from the start alone"
+    assert "4" in dict(told)
     assert told == sorted(told)
 
 
