@@ -233,6 +233,8 @@ def _not_numbers(given: Any, argument: str) -> DtypeError:
     advice = "Convert it with numpy.asarray(...) first."
     if library == "torch":  # known by its name alone: torch is not imported for a sentence
         advice = f"Pass {argument}.detach().cpu().numpy()."
+        if type(given).__name__ == "Proxy":
+            advice = "Keep the lookup out of what torch.fx traces, by torch.fx.wrap."
     return DtypeError(
         argument,
         f"must be a NumPy array or a list of numbers; got {library}.{type(given).__qualname__}. "

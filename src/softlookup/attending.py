@@ -87,10 +87,9 @@ def attend(
 
 
 def _attend_tensors(query: Any, key: Any, value: Any, options: dict[str, Any], name: str) -> Array:
-    given = Tensors(query, key, value, *(options[each] for each in Tensors._fields[3:]))
-    plain = given.detached()
-    options |= {each: getattr(plain, each) for each in Tensors._fields[3:]}
-    return answer(build_problem(*plain[:3], **options), name, given, alone=True)
+    taken = {each: options[each] for each in ("bias", "sinks", "mask")}
+    tensors, arrays = Tensors.seen(query=query, key=key, value=value, **taken)
+    return answer(build_problem(**(options | arrays)), name, tensors, alone=True)
 
 
 def answer(problem: Problem, name: str, tensors: Tensors | None, *, alone: bool = False) -> Array:

@@ -17,16 +17,17 @@ from softlookup.gradients import (
     check_out_grad,
     restore,
 )
+from softlookup.plainness import check_plain
 from softlookup.pooling import Normaliser
 from softlookup.problem import Problem
-from softlookup.tensors import Tensors, is_tensor, tensor_of, view
+from softlookup.tensors import Tensors, tensor_of, view
 
 
 def answer(problem: Problem, backend: Backend, tensors: Tensors) -> tuple[Any, Any]:
     """Return out and lse as tensors; they carry gradients where `tensors` require them."""
     import torch  # noqa: PLC0415 (whoever holds a tensor has it)
 
-    wanted = any(is_tensor(each) and each.requires_grad for each in tensors)
+    wanted = any(each is not None and each.requires_grad for each in tensors)
     if wanted and torch.is_grad_enabled():
         out, lse = _functions().attend.apply(*tensors, problem, backend)
         return out, lse
@@ -68,14 +69,14 @@ def _functions() -> _Functions:
             *given, problem, backend = inputs
             kept = backend.residuals(problem)
             out, lse = (tensor_of(problem.restore(part)) for part in kept[:2])
-            tensors = (each if is_tensor(each) else None for each in given)
-            ctx.save_for_backward(*tensors, out, lse)
+            ctx.save_for_backward(*given, out, lse)
             ctx.normaliser, ctx.problem, ctx.backend = kept.normaliser, problem, backend
             ctx.set_materialize_grads(False)
             return out, lse
 
         @staticmethod
         def backward(ctx: Any, out_grad: Any, lse_grad: Any) -> Any:
+            _check_grads(out_grad, lse_grad)
             *given, out, lse = ctx.saved_tensors  # refused by torch where one was changed since
             with_bias = ctx.needs_input_grad[Tensors._fields.index("bias")]
             how = _Kept(ctx.problem, ctx.backend, out, lse, ctx.normaliser, with_bias)
@@ -98,22 +99,40 @@ class _Kept(NamedTuple):
         """Return the gradients of query, key, value, bias and sinks; None for what has none."""
         p = self.problem
         rows = (p.batch, p.heads, p.q_len)
-        out = view(self.out.detach(), "out").reshape(*rows, p.value_dim)
-        lse = view(self.lse.detach(), "lse").reshape(rows)
+        out = view(self.out, "out").reshape(*rows, p.value_dim)
+        lse = view(self.lse, "lse").reshape(rows)
         grad, of_lse = _incoming(p, self.out, out_grad, lse_grad)
         kept = Residuals(out, lse, self.normaliser)
         found = self.backend.backward(p, kept, grad, of_lse, bias=self.with_bias)
         return tuple(
-            tensor_of(part).reshape(each.shape) if part is not None and is_tensor(each) else None
+            tensor_of(part).reshape(each.shape) if part is not None and each is not None else None
             for part, each in zip(restore(p, found), given[: len(Gradients._fields)], strict=True)
         )
 
 
+def _check_grads(*grads: Any) -> None:
+    """Check that what comes in can be read: the gradients of one loss, not of many at once."""
+    import torch  # noqa: PLC0415 (as above)
+
+    inside = torch._C._functorch  # noqa: SLF001 (no public name tells)
+    for argument, grad in zip(("out_grad", "lse_grad"), grads, strict=True):
+        if grad is None:
+            continue
+        if inside.is_batchedtensor(grad) or inside.is_legacy_batchedtensor(grad):
+            raise BackendError(
+                "is_grads_batched",
+                "must not be asked of a lookup, which takes the gradients of one loss at a time; "
+                "got those of many, batched by vmap. Call backward() or torch.autograd.grad() for "
+                "each: vectorize=False in a Jacobian, check_batched_grad=False in gradcheck.",
+            )
+        check_plain(grad, argument)
+
+
 def _incoming(problem: Problem, out: Any, out_grad: Any, lse_grad: Any) -> tuple[Any, Any]:
     """Return what comes in as arrays; None for an output that no loss reads."""
-    grad = None if lse_grad is None else view(lse_grad.detach(), "lse_grad")
+    grad = None if lse_grad is None else view(lse_grad, "lse_grad")
     of_lse = check_lse_grad(problem, grad)
     if out_grad is None:
         shape = (problem.batch, problem.heads, problem.q_len, problem.value_dim)
-        return view(out.detach().new_zeros(()).expand(shape), "out_grad"), of_lse
-    return check_out_grad(problem, view(out_grad.detach(), "out_grad")), of_lse
+        return view(out.new_zeros(()).expand(shape), "out_grad"), of_lse
+    return check_out_grad(problem, view(out_grad, "out_grad")), of_lse

@@ -21,7 +21,8 @@ def interpreted() -> bool:
 
 def is_on_device(tensor: Any) -> bool:
     """Return whether a torch tensor lies where GPU kernels read it."""
-    return tensor.device.type == "cuda" or (tensor.device.type == "cpu" and interpreted())
+    kind = tensor.device.type
+    return kind == "cuda" or (kind == "cpu" and interpreted())
 
 
 def numpy_dtype(dtype: Any) -> np.dtype[Any]:

@@ -47,22 +47,24 @@ class Inputs:
     ) -> None:
         self.backend = registry.check_backend(backend)
         self.tensors: Tensors | None = None
+        arrays = {
+            "query": query,
+            "key": key,
+            "value": value,
+            "bias": bias,
+            "sinks": sinks,
+            "mask": mask,
+        }
         if is_tensor(query):
-            self.tensors = Tensors(query, key, value, bias, sinks, mask)
-            query, key, value, bias, sinks, mask = self.tensors.detached()
+            self.tensors, arrays = Tensors.seen(**arrays)
         self.problem: Problem = build_problem(
-            query,
-            key,
-            value,
+            **arrays,
             causal=causal,
             q_offset=q_offset,
             window=window,
-            mask=mask,
-            bias=bias,
             kv_lens=kv_lens,
             scale=scale,
             softcap=softcap,
-            sinks=sinks,
         )
 
     def __repr__(self) -> str:

@@ -45,7 +45,8 @@ class Lookup(Inputs):
     mask : ndarray of bool, optional
         True = may look. Broadcast, right-aligned, to (..., heads, q_len, kv_len).
     bias : ndarray of float, optional
-        Added to the scores, broadcast like `mask`. -inf hides; every finite number is a number.
+        Added to the scores, broadcast like `mask`. -inf hides; every finite number is a number. A
+        `CausalBias` of torch's is taken as the rule that it is.
     kv_lens : integers of the batch's shape, optional
         Valid keys per batch entry, 0 ... kv_len; the rest is padding and never counts.
     scale : float, optional

@@ -28,7 +28,7 @@ from softlookup.arrays import (
     without_repeats,
 )
 from softlookup.errors import DtypeError, OptionError, OptionNameError, ShapeError
-from softlookup.tensors import is_tensor
+from softlookup.tensors import corner_of, is_tensor
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -207,6 +207,32 @@ def check_bias(bias: Any) -> Array:
             "goes into mask, as bool.",
         )
     return as_floats(bias if listed else array, "bias")
+
+
+def check_corner(bias: Any, q_offset: Any, q_len: int, kv_len: int) -> int | None:
+    """Return the q_offset of a causal rule of torch's in the place of a bias; None for no rule.
+
+    Raises
+    ------
+    ShapeError, OptionError
+        Where it is the rule of other lengths, or another `q_offset` was given beside it.
+    """
+    rule = corner_of(bias)
+    if rule is None:
+        return None
+    made_for, corner = rule[:2], rule[2]
+    if made_for != (q_len, kv_len):
+        raise ShapeError(
+            "bias",
+            f"must be a causal rule of the lookup's {q_len} queries and {kv_len} keys; got one of "
+            f"{made_for[0]} and {made_for[1]}. Make it with these lengths.",
+        )
+    if q_offset is not None and (as_ndarray(q_offset, "q_offset") != corner).any():
+        raise OptionError(
+            "q_offset",
+            f"must be that of the causal rule in bias, {corner}; got {q_offset}. Leave it out.",
+        )
+    return corner
 
 
 def check_sinks(sinks: Any, heads: int, plain: bool) -> Array:

@@ -32,6 +32,7 @@ from softlookup.options import (
     Overlay,
     Window,
     check_bias,
+    check_corner,
     check_flag,
     check_kv_lens,
     check_mask,
@@ -244,6 +245,9 @@ def build_problem(
     _, heads, q_len, head_dim = query.shape
     kv_len = key.shape[2]
     sides, looks_back = check_window(window), check_flag(causal, "causal")
+    corner = check_corner(bias, q_offset, q_len, kv_len)
+    if corner is not None:
+        bias, looks_back, q_offset = None, True, corner
     full = (*batch_shape, *(() if plain else (heads,)), q_len, kv_len)
     lens = check_kv_lens(kv_lens, batch_shape, kv_len)
     asked = "causal" if looks_back else "window" if sides is not None else None

@@ -11,7 +11,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from softlookup import device, tensors
+from softlookup import device, plainness, tensors
 from softlookup.arrays import MEMORY
 from softlookup.backends import blocked, registry
 from softlookup.device import DeviceArray, torch_dtype
@@ -200,8 +200,8 @@ def hold_nothing(monkeypatch, backend, *, causal, padded):
     monkeypatch.setattr(Said, "padded", padded)
     monkeypatch.setattr(watching, "check_model", lambda _: None)
     monkeypatch.setattr(watching, "_check_device", lambda _: None)
-    monkeypatch.setattr(routing, "_as_autocast", lambda *given: given)  # no such thing on meta
-    for module in (tensors, routing, masks, seeing, watcher):
+    monkeypatch.setattr(routing, "as_autocast", lambda *given: given)  # no such thing on meta
+    for module in (plainness, tensors, routing, masks, seeing, watcher):
         monkeypatch.setattr(module, "is_on_device", lambda one: one.device.type == "meta")
     for module in (carrying, resolving, sending):
         monkeypatch.setattr(module, "Arriving", Said)

@@ -45,6 +45,10 @@ CALLS = {
                       {"enable_gqa": True}),
     "grouped heads, three axes": ([draw(6, 7, 5), draw(2, 11, 5), draw(2, 11, 13)],
                                   {"enable_gqa": True, "attn_mask": draw(7, 11) > 0}),
+    "more key heads than value heads": ([draw(2, 12, 7, 5), draw(2, 6, 11, 5), draw(2, 4, 11, 13)],
+                                        {"enable_gqa": True}),
+    "more value heads than key heads": ([draw(6, 7, 5), draw(1, 11, 5), draw(3, 11, 13)],
+                                        {"enable_gqa": True, "attn_mask": draw(7, 11) > 0}),
     "keys for the whole batch": ([draw(2, 3, 7, 5), draw(1, 3, 11, 5), draw(1, 1, 11, 13)], {}),
     "a row that sees nothing": (arrays(), {"attn_mask": torch.arange(7)[:, None] != 3}),
 }  # fmt: skip
@@ -100,6 +104,21 @@ REFUSED = {
                                  ["ndarray"]),
     "a mask that does not fit": ({"attn_mask": torch.ones(7, 10, dtype=torch.bool)}, ShapeError,
                                  "attn_mask", ["(2, 3, 7, 11)", "(7, 10)"]),
+    "integers": ({"query": torch.ones(2, 3, 7, 5, dtype=torch.int64)}, DtypeError, "query",
+                 ["torch.int64", "as torch's own takes", "query.to(...)"]),
+    "integer values": ({"value": torch.ones(2, 3, 11, 13, dtype=torch.int64)}, DtypeError, "value",
+                       ["torch.int64", "value.to(...)"]),
+    "another dtype": ({"key": draw(2, 3, 11, 5).float()}, DtypeError, "key",
+                      ["float64", "float32", "key.to(query.dtype)"]),
+    "one axis": ({"query": draw(5)}, ShapeError, "query", ["2 axes", "(5,)", "query[None]"]),
+    "a flag that is a tensor": ({"is_causal": torch.tensor(True)}, DtypeError, "is_causal",
+                                ["True or False", "tensor(True)"]),
+    "a mask on another device": ({"attn_mask": torch.ones(7, 11, dtype=torch.bool, device="meta")},
+                                 DtypeError, "attn_mask", ["meta"]),
+    "a mask that lacks the heads": ({"attn_mask": draw(2, 7, 11)}, ShapeError, "attn_mask",
+                                    ["(2, 3, 7, 11)", "(2, 7, 11)", "attn_mask[:, None]"]),
+    "heads that do not divide": ({"value": draw(2, 2, 11, 13), "enable_gqa": True}, ShapeError,
+                                 "value", ["divide the query's 3", "got 2"]),
     "NumPy arrays": ({"query": np.ones((2, 3, 7, 5))}, DtypeError, "query",
                      ["ndarray", "softlookup.attend"]),
     "fewer key heads": ({"key": draw(2, 1, 11, 5).expand(2, 2, 11, 5)}, ShapeError, "key",
@@ -153,7 +172,28 @@ def test_compiled_code_calls_it_as_it_is(verb):
         assert torch.equal(one, other)
 
 
-def test_a_transform_of_torch_func_is_refused_with_its_name():
-    query, key, value = arrays()
-    with pytest.raises(DtypeError, match=r"query: .*torch\.func"):
-        torch.vmap(lambda one: attend(one, key[0], value[0]))(query)
+CAST = {
+    "float32": [torch.float32] * 3,
+    "a query after rotary positions": [torch.float32, torch.bfloat16, torch.bfloat16],
+    "float16": [torch.float16] * 3,
+    "float64 stays": [torch.float64] * 3,
+}
+
+
+@pytest.mark.parametrize("name", CAST)
+@pytest.mark.parametrize("mask", [None, draw(7, 11).float(), draw(7, 11) > -0.7])
+def test_autocast_casts_as_it_does_for_torch(name, mask):
+    given = [x.to(dtype) for x, dtype in zip(arrays(), CAST[name], strict=True)]
+    if mask is not None and mask.is_floating_point():
+        mask = mask.to(CAST[name][0])
+    found = []
+    for verb in (ours, theirs):
+        leaves = [x.clone().requires_grad_() for x in given]
+        with torch.autocast("cpu", torch.bfloat16):
+            out = verb(*leaves, mask)
+        out.float().sum().backward()
+        found.append([out, *(x.grad for x in leaves)])
+    for mine, other in zip(*found, strict=True):
+        assert mine.dtype == other.dtype
+        room = 0.03 if found[1][0].dtype == torch.bfloat16 else 1e-10
+        assert (mine.double() - other.double()).abs().max() <= room * other.double().abs().max()

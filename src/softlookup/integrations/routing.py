@@ -16,6 +16,7 @@ from uuid import uuid4
 
 from softlookup.device import is_on_device
 from softlookup.errors import DtypeError, OptionError
+from softlookup.tensors import as_autocast
 
 NAME = "softlookup"
 
@@ -93,7 +94,7 @@ def read_call(
         Where it asks for something whose meaning is not known here.
     """
     _refuse_unknown(type(module).__name__, others, idle)
-    query, key, value, bias = _as_autocast(*arrays, others.get("position_bias"))
+    query, key, value, bias = as_autocast(*arrays, others.get("position_bias"))
     scaling, causal = others.get("scaling"), others.get("is_causal")
     if causal is None:
         causal = getattr(module, "is_causal", True)
@@ -120,17 +121,6 @@ def is_idle(name: str, module: Any, setting: str | None) -> bool:
     how it is meant may depend on the setting.
     """
     return name not in inspect.signature(attention_of(module, setting)).parameters
-
-
-def _as_autocast(*tensors: Any) -> list[Any]:
-    """Return tensors as torch.autocast hands them to its own attention."""
-    import torch
-
-    kind = tensors[0].device.type
-    if not torch.is_autocast_enabled(kind):
-        return list(tensors)
-    dtype = torch.get_autocast_dtype(kind)
-    return [one if one is None or one.dtype == torch.float64 else one.to(dtype) for one in tensors]
 
 
 def _refuse_unknown(kind: str, others: Mapping[str, Any], idle: Callable[[str], bool]) -> None:
