@@ -4,9 +4,13 @@ torch is imported when the first tensor comes. The backward pass is a function o
 differentiating it once more says what is missing.
 """
 
+from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from softlookup.arrays import MEMORY, Array, without_repeats
 from softlookup.backends.registry import Backend
 from softlookup.errors import BackendError
 from softlookup.facts import NO_FACTS
@@ -17,6 +21,7 @@ from softlookup.gradients import (
     check_out_grad,
     restore,
 )
+from softlookup.options import Overlay
 from softlookup.plainness import check_plain
 from softlookup.pooling import Normaliser
 from softlookup.problem import Problem
@@ -29,10 +34,33 @@ def answer(problem: Problem, backend: Backend, tensors: Tensors) -> tuple[Any, A
 
     wanted = any(each is not None and each.requires_grad for each in tensors)
     if wanted and torch.is_grad_enabled():
-        out, lse = _functions().attend.apply(*tensors, problem, backend)
+        kept = _with_own_arrays(problem, tensors)
+        out, lse = _functions().attend.apply(*tensors, kept, backend)
         return out, lse
     found = backend.forward(problem, NO_FACTS)
     return tensor_of(problem.restore(found.out)), tensor_of(problem.restore(found.lse))
+
+
+def _with_own_arrays(problem: Problem, tensors: Tensors) -> Problem:
+    """Return the problem with a copy of every array in memory that is no tensor's.
+
+    Until `backward` such an array may be written to, which nobody would hear of; of a tensor torch
+    does.
+    """
+    if problem.place != MEMORY:  # what came from memory was sent there
+        return problem
+    copies: dict[str, Any] = {}
+    for name, tensor in zip(Tensors._fields, tensors, strict=True):
+        given = getattr(problem, name)
+        if tensor is not None or given is None:
+            continue
+        laid = isinstance(given, Overlay)
+        copies[name] = given._replace(array=_copy(given.array)) if laid else _copy(given)
+    return replace(problem, **copies) if copies else problem
+
+
+def _copy(array: Array) -> Array:
+    return np.broadcast_to(np.copy(without_repeats(array)), array.shape)
 
 
 class _Functions(NamedTuple):

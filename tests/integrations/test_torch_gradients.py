@@ -160,6 +160,41 @@ def test_an_input_changed_before_backward_is_refused(backend):
         out.sum().backward()
 
 
+@pytest.mark.parametrize("changed", ["key", "value", "mask", "bias", "sinks"])
+@pytest.mark.parametrize("whole", [True, False], ids=["4-D", "one head"])
+def test_an_array_changed_before_backward_changes_no_gradient(changed, whole, backend):
+    query, key, value, bias, sinks = inputs(bias=(4, 7, 11), sinks=True)
+    given = {"key": key, "value": value, "mask": MASK, "bias": bias, "sinks": sinks}
+    given = {name: x.detach().numpy().copy() for name, x in given.items()}
+    given["key"] = np.broadcast_to(given["key"][:1], key.shape).copy()
+
+    def slope(asked, *, later=None):
+        query.grad = None
+        look = sl.Lookup(query, **asked, backend=backend)
+        out = look.attend() if whole else look.head(2, 1).attend()
+        if later is not None:
+            asked[later][...] = True if later == "mask" else 7
+        out.square().sum().backward()
+        return query.grad
+
+    expected = slope(dict(given)).clone()
+    assert torch.equal(slope(given, later=changed), expected)
+    assert not torch.equal(slope(given), expected)
+
+
+def test_an_array_that_repeats_is_copied_as_it_is(backend):
+    query, key, value, *_ = (x if x is None else x.detach().numpy() for x in inputs())
+    wide = np.broadcast_to(key[:1], key.shape)
+    given = torch.from_numpy(query).requires_grad_()
+    out = sl.attend(given, wide, value, mask=np.broadcast_to(MASK.numpy(), (2, 4, 7, 11)),
+                    backend=backend)  # fmt: skip
+    out.sum().backward()
+    three = [torch.from_numpy(x.copy()) for x in (query, wide, value)]
+    three[0].requires_grad_()
+    dense(*three, mask=MASK)[0].sum().backward()
+    torch.testing.assert_close(given.grad, three[0].grad)
+
+
 def test_a_second_derivative_is_refused_in_one_sentence(backend):
     query, key, value, *_ = inputs()
     out = sl.attend(query, key, value, backend=backend)
