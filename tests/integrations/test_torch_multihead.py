@@ -1,10 +1,13 @@
 """The module agrees with torch.nn.MultiheadAttention, loads its state, and mends its NaN."""
 
 import inspect
+import re
 
 import pytest
 
 torch = pytest.importorskip("torch", reason="models (make models installs what they need)")
+
+from torch.nn.attention.bias import causal_upper_left  # noqa: E402
 
 from softlookup.errors import DtypeError, OptionError, PackageError, ShapeError  # noqa: E402
 from softlookup.integrations import torch as ours_module  # noqa: E402
@@ -146,3 +149,78 @@ def test_what_cannot_be_done_is_refused():
     ours, _ = pair(batch_first=True, add_zero_attn=True)
     with pytest.raises(OptionError, match=r"is_causal: .*attn_mask"):
         ours(given, given, given, is_causal=True)
+
+
+@pytest.mark.parametrize("asked", [{}, {"add_bias_kv": True}, {"add_zero_attn": True}])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_autocast_casts_as_in_torchs_module(asked, dtype):
+    ours, theirs = (one.to(dtype) for one in pair(batch_first=True, **asked))
+    given = rows().to(dtype)
+    for needed in (True, False):
+        with torch.autocast("cpu", torch.bfloat16):
+            mine, other = (one(given, given, given, need_weights=needed) for one in (ours, theirs))
+        assert mine[0].dtype == other[0].dtype
+        room = 0.05 if mine[0].dtype == torch.bfloat16 else 1e-10
+        assert (mine[0] - other[0]).abs().max() <= room * other[0].abs().max()
+        assert (mine[1] is None) == (other[1] is None)
+        if needed:
+            assert (mine[1] - other[1]).abs().max() <= room
+
+
+ONE, MANY = torch.zeros(Q_LEN, DIM).double(), torch.zeros(BATCH, Q_LEN, DIM).double()
+HIDDEN = torch.zeros(BATCH, Q_LEN, dtype=torch.bool)
+REFUSED = {  # query, key, value and options; the argument; what is said
+    "one axis": ([ONE[0]] * 3, {}, "query", [r"\(len, 15\)", r"got shape \(15,\)"]),
+    "four axes": ([MANY[None]] * 3, {}, "query", ["2 axes", r"\(1, 2, 7, 15\)"]),
+    "another width": ([MANY[..., :13]] * 3, {}, "query", [r"\(2, 7, 15\); got \(2, 7, 13\)"]),
+    "another width of values": ([MANY, MANY, MANY[..., :13]], {}, "value", [r"\(2, 7, 13\)"]),
+    "a batch of keys alone": ([ONE, MANY, MANY], {}, "key", [r"\(7, 15\); got \(2, 7, 15\)"]),
+    "a batch of queries alone": ([MANY, ONE, ONE], {}, "key", [r"got \(7, 15\)"]),
+    "another batch": ([MANY, MANY[:1], MANY[:1]], {}, "key", [r"\(2, 7, 15\); got \(1, 7, 15\)"]),
+    "values of another length": ([MANY, MANY, MANY[:, :5]], {}, "value", [r"got \(2, 5, 15\)"]),
+    "another dtype": ([MANY.float()] * 3, {}, "query", ["float64 on cpu", "float32 on cpu"]),
+    "integers": ([MANY.long()] * 3, {}, "query", [r"torch\.int64"]),
+    "NumPy arrays": ([MANY.numpy()] * 3, {}, "query", ["ndarray", r"torch\.as_tensor\(query\)"]),
+    "on another device": ([MANY.to("meta")] * 3, {}, "query", ["meta"]),
+    "sparse": ([MANY.to_sparse()] * 3, {}, "query", [r"query\.to_dense\(\)"]),
+    "padding without its batch": ([MANY] * 3, {"key_padding_mask": HIDDEN[0]},
+                                  "key_padding_mask", [r"\(2, 7\); got \(7,\)"]),
+    "that of a batch of one": ([MANY[:1]] * 3, {"key_padding_mask": HIDDEN[0]},
+                               "key_padding_mask", [r"\(1, 7\); got \(7,\)"]),
+    "padding with a batch": ([ONE] * 3, {"key_padding_mask": HIDDEN[:1]},
+                             "key_padding_mask", [r"\(7,\); got \(1, 7\)"]),
+    "padding in NumPy": ([MANY] * 3, {"key_padding_mask": HIDDEN.numpy()},
+                         "key_padding_mask", ["ndarray"]),
+    "a mask of one axis": ([MANY] * 3, {"attn_mask": HIDDEN[0]}, "attn_mask", [r"got \(7,\)"]),
+    "a mask of four axes": ([MANY] * 3, {"attn_mask": LATER[None, None]}, "attn_mask",
+                            [r"\(7, 7\); got \(1, 1, 7, 7\)"]),
+    "a sparse mask": ([MANY] * 3, {"attn_mask": LATER.to_sparse()}, "attn_mask", ["to_dense"]),
+    "a causal rule": ([MANY] * 3, {"attn_mask": causal_upper_left(Q_LEN, Q_LEN)}, "attn_mask",
+                      ["CausalBias"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_torchs_module_refuses_is_refused_in_one_sentence(what):
+    given, asked, argument, words = REFUSED[what]
+    ours, theirs = pair(batch_first=True)
+    with pytest.raises((ShapeError, OptionError, DtypeError)) as caught:
+        ours(*given, **asked)
+    assert caught.value.argument == argument
+    for part in words:
+        assert re.search(part, str(caught.value)), str(caught.value)
+    with pytest.raises((AssertionError, AttributeError, RuntimeError, TypeError), match=r"\w"):
+        theirs(*given, **asked)
+
+
+@pytest.mark.filterwarnings("ignore")  # torch.compile warns itself
+@pytest.mark.parametrize("needed", [True, False])
+def test_compiled_code_calls_it_as_it_is(needed):
+    ours, _ = pair(batch_first=True, add_bias_kv=True)
+    given, ours = rows().float(), ours.float()
+    compiled = torch.compile(ours, backend="eager")
+    with torch.autocast("cpu", torch.bfloat16):
+        plain = ours(given, given, given, need_weights=needed)
+        found = compiled(given, given, given, need_weights=needed)
+    assert torch.equal(found[0], plain[0])
+    assert found[1] is plain[1] is None or torch.equal(found[1], plain[1])

@@ -7,7 +7,10 @@ from torch.nn.functional import linear, pad
 
 from softlookup.attending import attend
 from softlookup.errors import DtypeError, OptionError, ShapeError
+from softlookup.integrations.torch import check_tensor
 from softlookup.lookup import Lookup
+from softlookup.plainness import check_plain
+from softlookup.tensors import as_autocast, autocast_dtype, is_compiling, is_tensor
 
 
 class MultiheadAttention(torch.nn.MultiheadAttention):  # type: ignore[misc]
@@ -85,6 +88,7 @@ class MultiheadAttention(torch.nn.MultiheadAttention):  # type: ignore[misc]
                 f"must be 0 while training, since there is no dropout here; got {self.dropout}. "
                 "Make the module with dropout=0, or call eval().",
             )
+        _check_given(self, query, key, value)
         plain = query.dim() == 2
         if plain:
             query, key, value = (x.unsqueeze(0) for x in (query, key, value))
@@ -93,9 +97,12 @@ class MultiheadAttention(torch.nn.MultiheadAttention):  # type: ignore[misc]
         q, k, v = self._project(query, key, value)
         if self.bias_k is not None or self.add_zero_attn:  # then a mask says it for every key
             is_causal = is_causal and attn_mask is None
-        hidden = _hidden(q, k, key_padding_mask, attn_mask, is_causal=is_causal)
+        hidden = _hidden(q, k, key_padding_mask, attn_mask, is_causal=is_causal, plain=plain)
         given = self._append(k, v, hidden)
-        out, weights = _looked_up(q, *given, need_weights=need_weights)
+        look_up = _looked_up
+        if is_compiling():  # as in `attend`
+            look_up = torch.compiler.disable(look_up)
+        out, weights = look_up(q, *given, need_weights=need_weights)
         out = self.out_proj(out.transpose(1, 2).flatten(2))
         if weights is not None and average_attn_weights:
             weights = weights.mean(dim=1)
@@ -131,6 +138,45 @@ class MultiheadAttention(torch.nn.MultiheadAttention):  # type: ignore[misc]
         return key, value, hidden
 
 
+def _check_given(module: MultiheadAttention, query: Any, key: Any, value: Any) -> None:
+    """Check the sizes that torch's module asserts, dtypes, and where query, key and value lie."""
+    given = {"query": query, "key": key, "value": value}
+    for argument, each in given.items():
+        _check_read(each, argument)
+    axes, weight = query.dim(), module.out_proj.weight
+    if axes not in {2, 3}:
+        raise ShapeError(
+            "query",
+            f"must have 2 axes, (len, {module.embed_dim}), or 3 with a batch; got shape "
+            f"{tuple(query.shape)}. Merge or add axes for the batch.",
+        )
+    length = int(axes == 3 and module.batch_first)  # the axis of len
+    widths = {"query": module.embed_dim, "key": module.kdim, "value": module.vdim}
+    for argument, each in given.items():
+        shape = [*query.shape[:-1], widths[argument]]
+        if argument != "query" and key.dim() == axes:
+            shape[length] = key.shape[length]
+        if list(each.shape) != shape:
+            raise ShapeError(
+                argument,
+                f"must have the shape {tuple(shape)}; got {tuple(each.shape)}. The last axis is as "
+                "the module was made, the batch is the query's, and key and value are as long.",
+            )
+        if autocast_dtype(each) != autocast_dtype(weight) or each.device != weight.device:
+            raise DtypeError(
+                argument,
+                f"must be {weight.dtype} on {weight.device}, as the module's weights are; got "
+                f"{each.dtype} on {each.device}. Pass {argument}.to(module.out_proj.weight).",
+            )
+
+
+def _check_read(given: Any, argument: str) -> None:
+    """Check that it is a tensor that can be read; in a compiled graph `attend` asks that."""
+    check_tensor(given, argument)
+    if not is_compiling():
+        check_plain(given, argument)
+
+
 class _Hidden(NamedTuple):
     """What shapes the scores, in the words of `attend`."""
 
@@ -152,16 +198,18 @@ class _Hidden(NamedTuple):
         return _Hidden(mask, None if self.bias is None else pad(self.bias, (0, 1)), causal=False)
 
 
-def _hidden(query: Any, key: Any, padding: Any, attn_mask: Any, *, is_causal: bool) -> _Hidden:
+def _hidden(
+    query: Any, key: Any, padding: Any, attn_mask: Any, *, is_causal: bool, plain: bool
+) -> _Hidden:
     """Return the masks of torch's module in the words of `attend`."""
     (batch, heads, q_len, _), kv_len = query.shape, key.shape[2]
     found = []
     shape: tuple[int, ...]
     if padding is not None:
-        shape = (kv_len,) if padding.dim() == 1 else (batch, kv_len)
+        shape = (kv_len,) if plain else (batch, kv_len)
         found.append(_fitting(padding, "key_padding_mask", shape).reshape(batch, 1, 1, kv_len))
     if attn_mask is not None:
-        many = attn_mask.dim() == 3
+        many = is_tensor(attn_mask) and attn_mask.dim() == 3
         shape = (batch * heads, q_len, kv_len) if many else (q_len, kv_len)
         lead = (batch, heads) if many else (1, 1)
         found.append(_fitting(attn_mask, "attn_mask", shape).reshape(*lead, q_len, kv_len))
@@ -175,6 +223,7 @@ def _hidden(query: Any, key: Any, padding: Any, attn_mask: Any, *, is_causal: bo
 
 
 def _fitting(mask: Any, argument: str, shape: tuple[int, ...]) -> Any:
+    _check_read(mask, argument)
     if mask.dtype != torch.bool and not mask.is_floating_point():
         raise DtypeError(
             argument,
@@ -193,6 +242,7 @@ def _looked_up(
     query: Any, key: Any, value: Any, hidden: _Hidden, *, need_weights: bool
 ) -> tuple[Any, Any]:
     """Return out and, where they are needed, the weights of all heads."""
+    query, key, value = as_autocast(query, key, value)
     options = {**hidden._asdict(), "q_offset": 0 if hidden.causal else None}
     if not need_weights:
         return attend(query, key, value, **options), None
