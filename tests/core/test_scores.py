@@ -172,6 +172,25 @@ def test_bias_every_finite_number_finfo_min_too_is_just_a_number(backend, dtype)
         np.testing.assert_allclose(exact.weights[..., 0, :].astype(float), 0.2, atol=0.2)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_bias_of_float64_beyond_float32_counts_as_its_largest_number(backend, dtype):
+    one = np.ones((1, 1), dtype)
+    key = value = np.array([[1], [2], [3]], dtype)
+    largest = float(np.finfo(np.float32).max)
+    for size in (1e39, 1e300, np.finfo(np.float64).max):
+        for bias in ([size, 0, size], [-size, -size, -2 * largest], [-size, 1, -size]):
+            given = {"bias": np.array(bias), "backend": backend}
+            clipped = {"bias": np.clip(bias, -largest, largest), "backend": backend}
+            for ask in ("attend", "weights"):
+                found, expected = (
+                    getattr(sl.Lookup(one, key, value, **how), ask)() for how in (given, clipped)
+                )
+                np.testing.assert_array_equal(found, expected)
+                assert np.isfinite(found.astype(float)).all()
+    infinite = sl.Lookup(one, key, value, bias=[[np.inf, 0, 0]], backend=backend)
+    assert np.isnan(infinite.attend().astype(float)).all()
+
+
 def test_bias_nan_at_a_hidden_key_changes_nothing(backend):
     bias = np.zeros((7, 11), np.float32)
     mask = np.arange(11) < 6
