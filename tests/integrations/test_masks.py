@@ -175,20 +175,10 @@ def test_its_size_does_not_grow_with_the_pairs():
     assert most <= masks._PAIRS
 
 
-def test_a_model_that_handles_its_mask_gets_a_tensor():
-    given = asked("window", PLACES["pass"], PADDED["left"])
-    lazy = LazyMask(given)
-    expected = theirs.sdpa_mask(**given, allow_is_causal_skip=False)
-    assert lazy.shape == expected.shape
-    assert torch.equal(lazy[:, :, 2:5, :7], expected[:, :, 2:5, :7])
-    assert torch.equal(torch.logical_not(lazy), ~expected)
-    assert lazy.to("cpu") is lazy
-
-
 def test_a_static_caches_count_is_read_at_once():
     count = torch.tensor(2)
     lazy = LazyMask(asked("causal", (5, 11, count, 0)), theirs.sdpa_mask)
     count += 5
     assert (lazy.start, lazy.sight.stop) == (2, 7)
     expected = theirs.sdpa_mask(**asked("causal", (5, 11, 2, 0)))
-    assert torch.equal(lazy.own, expected)
+    assert torch.equal(lazy.made_by(lazy.theirs), expected)

@@ -16,7 +16,7 @@ from patience import PATIENCE
 hf = pytest.importorskip("transformers", reason="models (make models installs what they need)")
 torch = pytest.importorskip("torch", reason="models (make models installs what they need)")
 
-from eager import logits  # noqa: E402 (they need torch)
+from eager import logits, run  # noqa: E402 (they need torch)
 from tiny import BESIDE, FAMILIES, LLAMA, build, inputs_for  # noqa: E402
 
 from softlookup.errors import BackendError, OptionError  # noqa: E402
@@ -314,6 +314,16 @@ def test_keys_that_the_mask_does_not_know_are_refused(llama, compute):
     named = {"cache", "past_key_values"} & set(inspect.signature(llama.forward).parameters)
     with pytest.raises(OptionError, match=r"7 x 7.*7 x 8"), sl.watch(llama, compute=compute):
         llama(**inputs_for(llama, (7, 4)), **{min(named): Wider()})
+
+
+def test_keys_after_the_last_query_are_left_out_where_there_is_no_mask_as_sdpa_does(llama):
+    named = {"cache", "past_key_values"} & set(inspect.signature(llama.forward).parameters)
+    inputs = inputs_for(llama)
+    with torch.no_grad(), sl.watch(llama) as seen:
+        answer = logits(llama(**inputs, **{min(named): Wider()}))
+    plain = logits(run(llama, inputs))
+    assert (answer - plain).abs().max() <= 1e-5 * plain.abs().max()
+    assert len(seen[1].keys) == 7
 
 
 def test_a_model_that_computes_with_its_mask_gets_a_tensor():

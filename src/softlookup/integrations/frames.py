@@ -79,7 +79,10 @@ def _over_tokens(mask: Any) -> LazyMask | Numbers | None:
     """Return a model's mask over tokens, where it is one."""
     import torch
 
-    mask = next(iter(mask.values()), None) if isinstance(mask, dict) else mask
+    from softlookup.integrations.unmade import rule_of
+
+    several = mask.values() if isinstance(mask, dict) else [mask]
+    mask = rule_of(next((one for one in several if one is not None), None))
     if isinstance(mask, LazyMask):
         return mask
     if not isinstance(mask, torch.Tensor) or mask.ndim != 2:

@@ -1,10 +1,10 @@
 """Masks as rules: what a model's own mask function shows, without a matrix of it.
 
-Models ask for a mask once a pass and kind of layer. `LazyMask` keeps what they asked with; the
-model's mask function is evaluated in bands of rows, over every pair, and compared with the rule
-that its first and last row suggest (causal, a window). Where the rule gives the same for every
-pair, it is the mask; where it does not (chunks, packed texts, prefixes), rows are looked at in
-bands, each with a mask of its own.
+Models ask for a mask once a pass and kind of layer. `LazyMask` keeps what they asked with; what
+they get for it is in `unmade.py`. The model's mask function is evaluated in bands of rows, over
+every pair, and compared with the rule that its first and last row suggest (causal, a window). Where
+the rule gives the same for every pair, it is the mask; where it does not (chunks, packed texts,
+prefixes), rows are looked at in bands, each with a mask of its own.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -82,12 +82,14 @@ class LazyMask:
     batch, q_len, kv_len : int
     start, key_start : int
         The token positions of the first query and the first key.
+    theirs : callable or None
+        As given.
     """
 
-    ndim = 4
+    theirs: Any
 
     def __init__(self, given: Mapping[str, Any], theirs: Callable[..., Any] | None = None) -> None:
-        self._given, self._theirs = dict(given), theirs
+        self._given, self.theirs = dict(given), theirs
         steps = self._given.pop("cache_position", None)  # how releases before 5.4 said the rows
         if steps is not None:
             self._given |= {"q_length": int(steps.shape[0]), "q_offset": int(steps[0])}
@@ -104,19 +106,12 @@ class LazyMask:
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """The shape that it would have as a tensor."""
+        """The shape of a mask over pairs."""
         return self.batch, 1, self.q_len, self.kv_len
 
     @property
-    def dtype(self) -> Any:
-        """The dtype that it would have as a tensor."""
-        import torch
-
-        return torch.bool
-
-    @property
     def device(self) -> Any:
-        """Where it would lie as a tensor."""
+        """Where the mask lies."""
         import torch
 
         return torch.device(self._device)
@@ -168,30 +163,13 @@ class LazyMask:
         return None if self._allowed is None or self._allowed.all() else ~self._allowed
 
     @cached_property
-    def dense(self) -> Any:
-        """The mask over all pairs, a tensor of bool."""
-        import torch
+    def own_is_none(self) -> bool:
+        """Whether the mask function of the model's own kind makes None; no pair is looked at.
 
-        step = self.band
-        parts = [
-            self.tile(slice(first, min(first + step, self.q_len)), slice(0, self.kv_len))
-            for first in range(0, self.q_len, step)
-        ]
-        return torch.cat(parts, dim=2)
-
-    @cached_property
-    def own(self) -> Any:
-        """What the mask function of the model's own kind of attention returns."""
-        return None if self._theirs is None else self._theirs(**self._as_given())
-
-    @cached_property
-    def skipped(self) -> bool:
-        """Whether that is None, so that each call says itself what it sees; no pair is looked at.
-
-        The model's own kind of attention then goes by a flag, which need not say what the mask
-        would have: PaliGemma's reads both ways where its mask function is causal.
+        Each call then says itself what it sees, by a flag, which need not say what the mask would
+        have: PaliGemma's reads both ways where its mask function is causal.
         """
-        if self._theirs is None:
+        if self.theirs is None:
             return True
         given = self._as_given() | {"mask_function": _needed}
         if self.resolved is not None and self._allowed is not None:  # read in memory: no one waits
@@ -199,9 +177,24 @@ class LazyMask:
 
             given |= {"attention_mask": torch.from_numpy(self._allowed), "device": "cpu"}
         try:
-            return self._theirs(**given) is None
+            return self.theirs(**given) is None
         except _NeededError:
             return False
+
+    @cached_property
+    def of_sdpa(self) -> Any:
+        """What sdpa's mask function makes, for sdpa to answer with, whoever was to answer."""
+        from transformers.masking_utils import sdpa_mask
+
+        return self.made_by(sdpa_mask)
+
+    def made_by(self, function: Callable[..., Any]) -> Any:
+        """Return what a mask function makes of what was asked with."""
+        return function(**self._as_given())
+
+    def asked(self, name: str) -> Any:
+        """Return one of the arguments; None where it was not given."""
+        return self._given.get(name)
 
     def _as_given(self) -> dict[str, Any]:
         """Return the arguments as this release names them."""
@@ -329,28 +322,6 @@ class LazyMask:
         right = end - offset if end < self.kv_len - 1 else None
         return left, right, (left or 0) >= 0 and (right or 0) >= 0
 
-    # What a model does to a mask itself it does to a tensor, which then takes memory.
-
-    @classmethod
-    def __torch_function__(cls, function: Any, _: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return function(
-            *map(_as_dense, args), **{k: _as_dense(v) for k, v in (kwargs or {}).items()}
-        )
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.dense[index]
-
-    def __getattr__(self, name: str) -> Any:
-        import torch
-
-        if name.startswith("_") or not hasattr(torch.Tensor, name):
-            raise AttributeError(name)
-        return getattr(self.dense, name)
-
-    def to(self, *_: Any, **__: Any) -> "LazyMask":
-        """Stay as it is: it lies nowhere."""
-        return self
-
 
 class _NeededError(Exception):
     """A mask over pairs is made."""
@@ -373,7 +344,3 @@ def _ruled(keys: Any, at: Any, left: int | None, right: int | None) -> Any:
         return within
     after = keys >= at - left
     return after if within is None else within & after
-
-
-def _as_dense(given: Any) -> Any:
-    return given.dense if isinstance(given, LazyMask) else given

@@ -90,8 +90,11 @@ class Moment:
 
     @property
     def _known(self) -> BoolArray | None:
+        """Which of the positions of its keys only fill up the batch."""
         mask = self.call.mask
-        return mask.padding if isinstance(mask, LazyMask) else self.frame.padding
+        if isinstance(mask, LazyMask):
+            return mask.padding
+        return None if self.place.cross else self.frame.padding  # a cross call's are another text's
 
 
 def _slots(padding: BoolArray | None, first: int, count: int) -> BoolArray | None:

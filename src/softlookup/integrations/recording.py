@@ -1,6 +1,7 @@
 """Record a model's own lookups while it runs: what goes into each attention call is kept.
 
-The masks are those of sdpa, and so is the answer, bit for bit. Where sdpa would
+The model gets masks of its own kind; those that come back as they were are sdpa's, and so is the
+answer, bit for bit. Where sdpa would
 drop or refuse what shapes the scores (sinks, softcap), `Lookup.attend` computes the answer.
 """
 
@@ -17,6 +18,7 @@ from softlookup.arrays import BFLOAT16, Array
 from softlookup.errors import DtypeError
 from softlookup.integrations import routing
 from softlookup.integrations.admission import check_heads
+from softlookup.integrations.masks import LazyMask
 from softlookup.integrations.places import Place, Places
 from softlookup.integrations.routing import Call, is_idle, read_call
 from softlookup.integrations.seeing import answer, kv_heads_of, of_heads, sight_of
@@ -158,6 +160,10 @@ class Recorder:
         **others: Any,
     ) -> tuple[Any, None]:
         """Answer one attention call of a model, and keep it; called by transformers."""
+        from softlookup.integrations.unmade import rule_of
+
+        rule = rule_of(attention_mask)
+        attention_mask = rule.of_sdpa if isinstance(rule, LazyMask) else rule
         others |= {"scaling": scaling, "is_causal": is_causal}
         idle = partial(self._is_idle, module)
         call = read_call(module, (query, key, value), attention_mask, others, idle)
@@ -182,7 +188,15 @@ def recording(model: Any, recorder: Recorder) -> Iterator[None]:
     """Send the attention calls of `model` through `recorder`; its setting comes back after it."""
     from transformers.masking_utils import eager_mask, sdpa_mask
 
-    # A family that cannot use sdpa is written for masks that are always there, as numbers to add.
-    masks = sdpa_mask if model._supports_sdpa else eager_mask  # noqa: SLF001 (no public way to ask)
+    from softlookup.integrations.unmade import handed
+
+    def masks(**given: Any) -> Any:
+        theirs = routing.masks_of(recorder.before(given.get("config")))
+        if not model._supports_sdpa:  # noqa: SLF001 (no public way to ask)
+            return eager_mask(**given)  # such a family is written for numbers to add
+        if theirs is None or theirs is sdpa_mask:
+            return sdpa_mask(**given)
+        return handed(LazyMask(given, theirs))
+
     with routing.routed(model, recorder.answer, masks) as recorder.before:
         yield

@@ -43,8 +43,6 @@ class Call:
     ----------
     query, key, value : Tensor of shape (batch, heads or kv_heads, length, dim)
     scale : float
-    flagged : bool
-        It is said to be causal, which counts where there is no mask.
     causal : bool
         There is no mask, and query i sees keys 0 ... i: keys after the last query are unused slots.
     mask : object or None
@@ -59,7 +57,6 @@ class Call:
     key: Any
     value: Any
     scale: float
-    flagged: bool
     causal: bool
     mask: Any
     bias: Any
@@ -104,7 +101,6 @@ def read_call(
         key,
         value,
         scale=int(query.shape[3]) ** -0.5 if scaling is None else float(scaling),
-        flagged=bool(causal),
         causal=bool(causal) and mask is None and int(query.shape[2]) > 1,
         mask=mask,
         bias=bias,
@@ -231,8 +227,9 @@ def _laid_over(tensor: Any, *, waits: bool) -> dict[str, Any]:
 class Routed(str):
     """The name under which calls are routed, in one configuration; it knows what was there before.
 
-    A copy of a configuration goes on with it, until the block ends and longer: then it stands for
-    what was there before. A file has that alone.
+    A model that asks whether it is "sdpa", or "eager", is told what was there before: it is to do
+    what it does unwatched. A copy of a configuration goes on with it, until the block ends and
+    longer: then it stands for what was there before. A file has that alone.
     """
 
     __slots__ = ("__weakref__", "before", "copies")
@@ -244,6 +241,14 @@ class Routed(str):
         new = super().__new__(cls, name)
         new.before, new.copies = before, []
         return new
+
+    def __eq__(self, other: object) -> bool:
+        return str.__eq__(self, other) is True or (self.before is not None and other == self.before)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__  # by which the functions are found that stand under the name
 
     def __deepcopy__(self, _: Any) -> Self:
         new = type(self)(str(self), self.before)

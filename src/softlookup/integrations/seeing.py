@@ -54,9 +54,6 @@ def sight_of(call: Call, start: int, overlays: Overlays, *, cross: bool) -> Sigh
     _check_lengths(call, call.mask)
     sight = call.mask.sight
     options = dict(sight.options)
-    if not cross and not call.flagged and "causal" in options and call.mask.skipped:
-        del options["causal"]  # so the model's own attention reads it
-        sight = sight._replace(causal=False, stop=call.mask.kv_len)
     if cross:  # its keys are of another text
         options.pop("q_offset", None)
         sight = sight._replace(start=start, key_start=0, causal=False)
@@ -85,6 +82,8 @@ def _sight_of_tensors(call: Call, start: int, overlays: Overlays, *, cross: bool
     offset = 0 if call.causal else start - key_start
     options: dict[str, Any] = {} if cross else {"q_offset": offset}
     laid = overlays.of(call.mask, call.bias)
+    if not cross and _is_unfilled(laid, start + q_len):
+        stop = start + q_len
     options |= {name: one[..., :stop] for name, one in laid.items()}
     causal: Any = call.causal or (not cross and offset >= stop - 1)
     if call.causal:
@@ -92,6 +91,17 @@ def _sight_of_tensors(call: Call, start: int, overlays: Overlays, *, cross: bool
     elif not cross and not causal and laid:
         causal = _never_ahead(laid, offset)
     return Sight(start, key_start, stop, options, causal)
+
+
+def _is_unfilled(laid: Mapping[str, Any], first: int) -> bool:
+    """Return whether keys from `first` on are hidden from every row: unused slots of a cache.
+
+    On a GPU, where asking would wait for it, they count as keys.
+    """
+    mask = laid.get("mask")
+    if mask is None or is_on_device(mask) or mask.shape[-1] <= first:
+        return False
+    return not bool(mask[..., first:].any())
 
 
 def _never_ahead(laid: Mapping[str, Any], offset: int) -> Any:

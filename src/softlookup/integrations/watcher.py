@@ -177,15 +177,21 @@ class Watcher:
             if any(_is_under(place, path) for place in runs.seen)
         ])  # fmt: skip
 
-    def mask(self, **given: Any) -> LazyMask:
-        """Keep what a mask is asked for with; called by transformers."""
-        earlier = given.get("attention_mask")
-        if isinstance(earlier, LazyMask):  # generate() makes the masks of static caches beforehand
-            return earlier
-        made = LazyMask(given, self._their_mask(given.get("config")))
-        if is_on_device(made) and not is_compiling():  # now, so that no layer asks what it says
-            _ = made.sight, self._own and made.own
-        return made
+    def mask(self, **given: Any) -> Any:
+        """Return what stands for a mask that is asked for; called by transformers."""
+        verb = self._mask
+        if is_compiling():  # as in `answer`
+            verb = sys.modules["torch"].compiler.disable(verb)
+        return verb(given)
+
+    def _mask(self, given: Mapping[str, Any]) -> Any:
+        from softlookup.integrations import unmade
+
+        asked = LazyMask(given, masks_of(self._before(given.get("config"))))
+        stands = unmade.handed(asked)
+        if is_on_device(asked) and isinstance(stands, unmade.UnmadeMask):
+            _ = asked.sight, self._own and stands.own  # now, so that no layer waits for it
+        return stands
 
     def answer(  # noqa: PLR0917 (the library's signature)
         self,
@@ -209,7 +215,10 @@ class Watcher:
     def _answer(
         self, module: Any, arrays: tuple[Any, Any, Any], mask: Any, others: dict[str, Any]
     ) -> tuple[Any, Any]:
-        call = read_call(module, arrays, mask, others, partial(self._is_idle, module))
+        from softlookup.integrations.unmade import rule_of
+
+        read = self._as_read(module, mask, others)
+        call = read_call(module, arrays, rule_of(mask), read, partial(self._is_idle, module))
         if others.get("output_attentions") and not self._own:
             raise OptionError(
                 "output_attentions", "must be left out while softlookup answers, which makes no "
@@ -234,6 +243,14 @@ class Watcher:
             heads = self._heads_of(now)
             check_answer(answer[0], now, seen, heads, self._setting(module))
         return answer
+
+    def _as_read(self, module: Any, mask: Any, others: dict[str, Any]) -> dict[str, Any]:
+        """Return what a call hands on by name, as the model's own attention reads it.
+
+        Eager attention goes by masks alone: without one, every query sees every key.
+        """
+        eager = self._setting(module) == "eager"
+        return others | {"is_causal": False} if eager and mask is None else others
 
     def _looks_at(self, place: Place) -> bool:
         return self._asked is not None and self._chosen.layer(place)
@@ -334,16 +351,14 @@ class Watcher:
         self, module: Any, arrays: tuple[Any, Any, Any], mask: Any, others: dict[str, Any]
     ) -> tuple[Any, Any]:
         """Let the attention answer that the model had before."""
+        from softlookup.integrations.unmade import own_of
+
         function = attention_of(module, self._setting(module))
-        mask = mask.own if isinstance(mask, LazyMask) else mask
         given = {
             name: one for name, one in others.items() if name != "is_causal" or one is not None
         }
-        out, weights = function(module, *arrays, mask, **given)
+        out, weights = function(module, *arrays, own_of(mask), **given)
         return out, weights
-
-    def _their_mask(self, config: Any) -> Callable[..., Any] | None:
-        return masks_of(self._before(config))
 
     def _setting(self, module: Any) -> str:
         """Return how a module had its attention computed before."""

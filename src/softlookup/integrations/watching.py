@@ -108,8 +108,9 @@ def watch(
     -----
     The model's answers are softlookup's: bit for bit those with ``facts=None``, and those of the
     model's own attention within the error budget of its dtype. Gradients reach the model as ever;
-    facts are detached. Masks stay rules, so that memory grows with the tokens, not with their
-    square, unless the model gives a mask over pairs itself.
+    facts are detached. What the model or a hook gets for a mask is what it gets unwatched; whatever
+    is done to it counts for the answer and for what is seen. Masks stay rules, so that memory grows
+    with the tokens, not with their square, unless a mask over pairs is given, or one is changed.
     """
     check_version()
     check_model(model)
