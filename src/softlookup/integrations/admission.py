@@ -1,5 +1,7 @@
 """Which models can be recorded or watched, and what is known of each by itself."""
 
+import functools
+import inspect
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -232,6 +234,33 @@ def _spans(numbers: Sequence[int]) -> str:
     return ", ".join(str(a) if a == b else f"{a} ... {b}" for a, b in runs)
 
 
+def apart_in(module: Any) -> Iterator[str]:
+    """Return the classes in a model that do their own attention, which is not recorded."""
+    from transformers import PreTrainedModel
+
+    kind = type(module)
+    if isinstance(module, PreTrainedModel) and not module._can_set_attn_implementation():  # noqa: SLF001 (as above)
+        yield kind.__name__
+    elif "Attention" in kind.__name__ and not isinstance(module, PreTrainedModel):
+        kinds: set[Any] = {type(one) for one in module.modules()}
+        if not any(map(_sends, kinds)):
+            yield kind.__name__
+    else:
+        for child in module.children():
+            yield from apart_in(child)
+
+
+@functools.cache
+def _sends(kind: Any) -> bool:
+    """Return whether modules of a class send their attention through the interface."""
+    verbs = [
+        inspect.unwrap(one)
+        for base in kind.__mro__ for one in vars(base).values()
+        if inspect.isfunction(one)
+    ]  # fmt: skip
+    return any("ALL_ATTENTION_FUNCTIONS" in verb.__code__.co_names for verb in verbs)
+
+
 def about_model(model: Any, said: Mapping[str, str], how: str) -> dict[str, str]:
     """Return what is known of a model by itself; its licence is not looked for where it is said."""
     import torch
@@ -240,18 +269,15 @@ def about_model(model: Any, said: Mapping[str, str], how: str) -> dict[str, str]
     import softlookup
 
     dtype = str(model.dtype).removeprefix("torch.")
-    apart = dict.fromkeys(
-        type(module).__name__
-        for module in model.modules()
-        if isinstance(module, transformers.PreTrainedModel)
-        and not module._can_set_attn_implementation()  # noqa: SLF001 (as above)
-    )
-    without = "".join(f"; without {one}, which does its own attention" for one in apart)
+    apart = list(dict.fromkeys(apart_in(model)))
+    do = "does its" if len(apart) == 1 else "do their"
+    without = {"without": f"{', '.join(apart)}, which {do} own attention"} if apart else {}
     where = str(model.name_or_path)
     return {
         "model": name_of(where) or type(model).__name__,
         "license": said.get("license") or license_of(where, config=model.config),
-        "made": f"{type(model).__name__}, {dtype}, {how} on {model.device.type}{without}",
+        "made": f"{type(model).__name__}, {dtype}, {how} on {model.device.type}",
+        **without,
         "versions": f"softlookup {softlookup.__version__}, transformers "
         f"{transformers.__version__}, torch {torch.__version__.partition('+')[0]}",
     }

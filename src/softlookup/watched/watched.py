@@ -29,6 +29,7 @@ from softlookup.watched.summary import (
 from softlookup.watched.texts import Read, Texts
 
 _LISTED = 8  # layers that an error names
+_WIDE = 200  # characters of a line
 
 
 class Watched(Tabular, Reading):
@@ -309,6 +310,8 @@ class Watched(Tabular, Reading):
             f"{', '.join(one.asked)}"
             for one in shown
         ]
+        if "without" in self._store.about:
+            lines.append(f"  without {listed(self._store.about['without'], _WIDE)}")
         more = len(layers) - len(shown)
         return "\n".join(
             [self._said(), *lines, *([f"  and {counted(more, 'more layer')}"] if more > 0 else [])]
