@@ -1,7 +1,7 @@
 """Watcher: answers a model's attention calls, and looks at those that were asked for."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from types import TracebackType
