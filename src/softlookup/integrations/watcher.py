@@ -117,10 +117,7 @@ class Watcher:
         self._before: Callable[[Any], str] = lambda _: "eager"
         self._sinks = False
         self._compared: set[str] = set()  # layers whose answer was, with what is looked at
-        self._ids = [
-            False,
-            False,
-        ]  # of a pass: whether ids were missing, and whether there were any
+        self._ids = [False, False]  # of a pass: whether ids were missing, whether any were known
         self._reach = 0  # the token position after the last row of a run
         self._wanted = -1  # the last token position of a run that is to count
         self._of_text: dict[tuple[str, bool, bool], Asked] = {}  # of a pass, by whose text it is
