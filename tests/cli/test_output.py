@@ -171,11 +171,11 @@ def test_doctor_names_versions_backends_and_the_page(capsys):
         assert part in text
 
 
-@pytest.mark.parametrize(("threads", "said"), [(1, " on 1 thread"), (2, " on 2 threads")])
+@pytest.mark.parametrize(("threads", "said"), [(1, " on 1 thread: "), (2, " on 2 threads: ")])
 def test_doctor_counts_threads(capsys, monkeypatch, threads, said):
     monkeypatch.setattr("softlookup.machine.threads", lambda: threads)
     (core,) = [line for line in printed(capsys, "doctor").splitlines() if line.startswith("core ")]
-    assert core.endswith(said)
+    assert said in core
 
 
 def test_doctor_says_why_a_backend_cannot_run(capsys, monkeypatch):

@@ -36,6 +36,23 @@ def test_a_tokenizers_extra_outputs_change_nothing(family):
     assert_equal_to_eager(capture(model, inputs | more), model, inputs)
 
 
+@pytest.mark.parametrize(("name", "given"), [
+    ("softcap", 1.0), ("s_aux", torch.ones(4)), ("position_bias", torch.ones(1, 4, 7, 7).triu()),
+])  # fmt: skip
+def test_what_would_shape_scores_of_another_model_changes_nothing(name, given):
+    model = build(FAMILIES["llama"])
+    model.set_attn_implementation("eager")
+    inputs = inputs_for(model)
+    with torch.no_grad():
+        plain = logits(model(**inputs))
+        assert torch.equal(logits(model(**inputs, **{name: given})), plain)
+        for compute in ("softlookup", "model"):
+            with sl.watch(model, compute=compute):
+                own, other = logits(model(**inputs)), logits(model(**inputs, **{name: given}))
+            assert torch.equal(own, other)
+    assert_equal_to_eager(capture(model, inputs | {name: given}), model, inputs)
+
+
 def test_what_the_models_own_attention_names_is_refused():
     """An attention of the caller's own that reads it."""
     from transformers.integrations.sdpa_attention import sdpa_attention_forward

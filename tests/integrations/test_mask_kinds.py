@@ -292,3 +292,48 @@ def test_a_model_that_asks_for_its_setting_is_told_what_it_is_unwatched(setting)
     handle.remove()
     assert len(seen) == 2
     assert told == [(True, False, False), True]  # a set goes by the name that the calls go by
+
+
+def through_memory(mask):
+    """Hide it in memory that a view of the mask shares, where torch counts no write."""
+    lowest = torch.finfo(mask.dtype).min
+    mask.detach().numpy()[..., ROW, KEY] = lowest
+    return mask
+
+
+def through_data(mask):
+    mask[0].data[..., ROW, KEY] = torch.finfo(mask.dtype).min
+    return mask
+
+
+def with_data(mask):
+    mask.data = mask.detach() + block_of(mask)
+    return mask
+
+
+@pytest.mark.parametrize("change", [through_memory, through_data, with_data])
+def test_what_is_written_past_torch_counts_too(change):
+    model = model_of("llama")
+    model.set_attn_implementation("eager")
+    inputs = inputs_for(model)
+    with torch.no_grad(), Hooked(model, change):
+        plain = logits(model(**inputs))
+        with sl.watch(model, compute="model") as seen:
+            own = logits(model(**inputs))
+        with sl.watch(model):
+            ours = logits(model(**inputs))
+    assert torch.equal(own, plain)
+    assert (ours - plain).abs().max() <= 1e-5 * plain.abs().max()
+    assert KEY not in seen[0].top.keys[0, :, ROW]
+
+
+def test_a_hook_that_takes_the_mask_away_is_captured_as_eager_attention_reads_none():
+    model = model_of("llama")
+    model.set_attn_implementation("eager")
+    inputs = inputs_for(model)
+    with torch.no_grad(), Hooked(model, lambda _: None):
+        with sl.watch(model, compute="model"):
+            weights = model(**inputs, output_attentions=True).attentions[0][0, 1]
+        found = capture(model, inputs).lookup(0, 1).weights()
+    assert np.abs(found - weights.numpy()).max() <= 1e-5
+    assert found[0, 1:].max() > 0, "row 0 reads what comes after it"

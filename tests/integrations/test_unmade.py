@@ -96,6 +96,10 @@ OF_FLOATS = {
     "negative": lambda m: -m,
     "compared": lambda m: (m < 0, m >= 0),
 }
+SHARING = {
+    "not equal", "one part", "parts by bools", "new axis", "rows one by one", "another shape",
+    "as an array",
+}  # fmt: skip
 CASES = [
     (kind, name, verb)
     for kind, verbs in (("sdpa", ANY | OF_BOOLS), ("eager", ANY | OF_FLOATS))
@@ -123,8 +127,8 @@ def test_what_is_done_to_it_is_done_to_the_models_own(kind, name, verb, mode):
         mask, own = masks(getattr(theirs, f"{kind}_mask"))
         assert isinstance(mask, UnmadeMask)
         assert_same(verb(mask), verb(own))
-        if name != "as an array":
-            assert isinstance(rule_of(mask), LazyMask)
+        # What shares its memory may be written to where torch does not count it.
+        assert isinstance(rule_of(mask), LazyMask) == (name not in SHARING)
 
 
 STAYING = {

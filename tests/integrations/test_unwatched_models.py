@@ -11,6 +11,7 @@ from tiny import FAMILIES, LLAMA, SMALL, SPEAKS, build, inputs_for  # noqa: E402
 
 from refusals import assert_refuses  # noqa: E402
 from softlookup.errors import DtypeError, OptionError  # noqa: E402
+from softlookup.integrations.routing import read_call  # noqa: E402
 from softlookup.integrations.transformers import capture  # noqa: E402
 
 pytestmark = pytest.mark.models
@@ -156,15 +157,29 @@ def inkling2():
     return build(lambda: hf.Inkling2ForCausalLM(config))
 
 
-UNCOMPUTED = {
-    "keys that are chosen": ("DeepseekV32Config", deepseek_v32, ["sparse attention", "indices"]),
-    "sinks by token": ("Inkling2TextConfig", inkling2, ["4 heads", "16", "by token", "1, 4, 4, 1"]),
-}
-
-
 @pytest.mark.parametrize("look", [sl.watch, capture])
-@pytest.mark.parametrize("name", UNCOMPUTED)
-def test_what_is_not_computed_here_is_called_by_its_name(name, look):
-    since, make, fragments = UNCOMPUTED[name]
-    if hasattr(hf, since):  # of newer releases
-        assert_refuses(lambda: run(look, make(), IDS), OptionError, "model", fragments)
+def test_sinks_by_token_are_called_so(look):
+    if hasattr(hf, "Inkling2TextConfig"):  # of newer releases
+        said = ["4 heads", "16", "by token", "1, 4, 4, 1"]
+        assert_refuses(lambda: run(look, inkling2(), IDS), OptionError, "model", said)
+
+
+def test_keys_that_an_indexer_chooses_are_looked_at_where_they_come_as_a_mask():
+    if not hasattr(hf, "DeepseekV32Config"):  # of newer releases
+        return
+    model, ids = deepseek_v32(), torch.tensor([[5, 7, 8, 9, 11, 6, 10]])
+    with torch.no_grad():
+        plain = model(ids).logits
+        with sl.watch(model, compute="model") as seen:
+            own = model(ids).logits
+        with sl.watch(model):
+            ours = model(ids).logits
+    assert torch.equal(own, plain)
+    torch.testing.assert_close(ours, plain, atol=1e-5, rtol=1e-5)
+    assert ((seen[0].top.keys[0, :, -1] >= 0).sum(-1) == 4).all(), "four of all that come before"
+
+
+def test_keys_that_an_indexer_chooses_are_refused_where_they_come_by_number():
+    arrays = (torch.ones(1, 1, 3, 2),) * 3
+    with pytest.raises(OptionError, match="sparse attention, over the indices"):
+        read_call(torch.nn.Identity(), arrays, None, {"indices": torch.zeros(1, 3, 1)})

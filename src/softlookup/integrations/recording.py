@@ -20,7 +20,7 @@ from softlookup.integrations import routing
 from softlookup.integrations.admission import check_heads
 from softlookup.integrations.masks import LazyMask
 from softlookup.integrations.places import Place, Places
-from softlookup.integrations.routing import Call, is_idle, read_call
+from softlookup.integrations.routing import Call, as_read, is_idle, read_call
 from softlookup.integrations.seeing import answer, kv_heads_of, of_heads, sight_of
 from softlookup.lookup import Lookup
 
@@ -164,6 +164,8 @@ class Recorder:
 
         rule = rule_of(attention_mask)
         attention_mask = rule.of_sdpa if isinstance(rule, LazyMask) else rule
+        read = as_read(rule, {"is_causal": is_causal}, self.before(module.config))
+        is_causal = read["is_causal"]
         others |= {"scaling": scaling, "is_causal": is_causal}
         idle = partial(self._is_idle, module)
         call = read_call(module, (query, key, value), attention_mask, others, idle)

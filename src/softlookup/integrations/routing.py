@@ -32,6 +32,7 @@ UNDERSTOOD = frozenset({
     "dropout", "is_causal", "position_bias", "s_aux", "scaling", "sinks", "softcap",
 })  # fmt: skip
 KNOWN = HARMLESS | UNDERSTOOD
+_ALWAYS = HARMLESS | {"dropout", "is_causal", "scaling"}  # read, or not, whoever gave it
 SPARSE = frozenset({"block_indices", "indices"})  # the keys that an indexer chose for each query
 
 
@@ -90,7 +91,11 @@ def read_call(
     OptionError
         Where it asks for something whose meaning is not known here.
     """
-    _refuse_unknown(type(module).__name__, others, idle)
+    others = {
+        name: given for name, given in others.items()
+        if given is not None and (name in _ALWAYS or not idle(name))
+    }  # fmt: skip
+    _refuse_unknown(type(module).__name__, others)
     query, key, value, bias = as_autocast(*arrays, others.get("position_bias"))
     scaling, causal = others.get("scaling"), others.get("is_causal")
     if causal is None:
@@ -119,7 +124,15 @@ def is_idle(name: str, module: Any, setting: str | None) -> bool:
     return name not in inspect.signature(attention_of(module, setting)).parameters
 
 
-def _refuse_unknown(kind: str, others: Mapping[str, Any], idle: Callable[[str], bool]) -> None:
+def as_read(mask: Any, others: dict[str, Any], setting: str | None) -> dict[str, Any]:
+    """Return what a call hands on by name, as attention of a setting reads it.
+
+    Eager attention goes by masks alone: without one, every query sees every key.
+    """
+    return others | {"is_causal": False} if setting == "eager" and mask is None else others
+
+
+def _refuse_unknown(kind: str, others: Mapping[str, Any]) -> None:
     """Refuse what shapes scores in ways that are not known of a module of this kind."""
     dropout = others.get("dropout")
     if dropout:
@@ -127,8 +140,8 @@ def _refuse_unknown(kind: str, others: Mapping[str, Any], idle: Callable[[str], 
             "model", f"must not drop weights at random; its dropout is {dropout}. Call "
             "model.eval()."
         )  # fmt: skip
-    for name, given in others.items():
-        if given is None or name in KNOWN or idle(name):
+    for name in others:
+        if name in KNOWN:
             continue
         if name in SPARSE:
             raise OptionError(

@@ -26,8 +26,8 @@ _CONVERTING = {_T.to, _T.type, _T.type_as, _T.bool, _T.float, _T.double, _T.half
                _T.cpu, _T.cuda}  # fmt: skip
 _CHOOSING = {_T.__getitem__, _T.expand, _T.narrow, _T.reshape, _T.view}
 # What lets numbers be written to that torch does not count.
-_OPENING = {_T.data.__get__, _T.__array__, _T.__dlpack__, _T.data_ptr, _T.numpy, _T.storage,
-            _T.untyped_storage}  # fmt: skip
+_OPENING = {_T.data.__get__, _T.data.__set__, _T.__array__, _T.__dlpack__, _T.data_ptr, _T.numpy,
+            _T.storage, _T.untyped_storage}  # fmt: skip
 
 
 class UnmadeMask(torch.Tensor):  # type: ignore[misc]
@@ -104,7 +104,12 @@ class UnmadeMask(torch.Tensor):  # type: ignore[misc]
                 return first
         if verb in _OPENING and isinstance(first, cls):
             first.opened = True
-        return verb(*tree_map(own_of, args), **tree_map(own_of, kwargs))
+        found = verb(*tree_map(own_of, args), **tree_map(own_of, kwargs))
+        for one in tree_leaves((args, kwargs)):
+            # What shares its memory may be opened in its turn, where nothing tells of it here.
+            if isinstance(one, cls) and any(_shares(part, one.made) for part in tree_leaves(found)):
+                one.opened = True
+        return found
 
     @classmethod
     def __torch_dispatch__(
@@ -119,6 +124,15 @@ class UnmadeMask(torch.Tensor):  # type: ignore[misc]
                 if isinstance(one, cls):
                     one.opened = True
         return verb(*tree_map(own_of, args), **tree_map(own_of, kwargs or {}))
+
+
+def _shares(found: Any, made: Any) -> bool:
+    """Return whether two are tensors in the same memory."""
+    if not (isinstance(found, _T) and isinstance(made, _T)):
+        return False
+    if found.layout != torch.strided or made.layout != torch.strided:
+        return False
+    return bool(torch._C._is_alias_of(found, made))  # noqa: SLF001 (no public way to ask)
 
 
 def own_of(mask: Any) -> Any:

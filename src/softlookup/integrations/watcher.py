@@ -25,6 +25,7 @@ from softlookup.integrations.moment import Moment
 from softlookup.integrations.places import Place
 from softlookup.integrations.routing import (
     Overlays,
+    as_read,
     attention_of,
     is_idle,
     masks_of,
@@ -214,7 +215,7 @@ class Watcher:
     ) -> tuple[Any, Any]:
         from softlookup.integrations.unmade import rule_of
 
-        read = self._as_read(module, mask, others)
+        read = as_read(mask, others, self._setting(module))
         call = read_call(module, arrays, rule_of(mask), read, partial(self._is_idle, module))
         if others.get("output_attentions") and not self._own:
             raise OptionError(
@@ -240,14 +241,6 @@ class Watcher:
             heads = self._heads_of(now)
             check_answer(answer[0], now, seen, heads, self._setting(module))
         return answer
-
-    def _as_read(self, module: Any, mask: Any, others: dict[str, Any]) -> dict[str, Any]:
-        """Return what a call hands on by name, as the model's own attention reads it.
-
-        Eager attention goes by masks alone: without one, every query sees every key.
-        """
-        eager = self._setting(module) == "eager"
-        return others | {"is_causal": False} if eager and mask is None else others
 
     def _looks_at(self, place: Place) -> bool:
         return self._asked is not None and self._chosen.layer(place)

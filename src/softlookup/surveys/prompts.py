@@ -198,4 +198,9 @@ def _of_spans(tokenizer: Any, prompt: Prompt, count: int) -> list[int] | str:
     for at, (start, stop) in enumerate(where):
         known = characters[start:stop][characters[start:stop] >= 0]
         labels[at] = int(known[0]) if len(known) else -1
+    for span in prompt.labels or ():
+        if isinstance(span, Span) and span.label >= 0 and span.label not in labels:
+            return (
+                f"'groups' must label a token by each span; other spans have those of {list(span)}"
+            )
     return labels

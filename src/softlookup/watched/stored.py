@@ -26,7 +26,10 @@ _ENDING = ".parquet"
 _PLAIN = ("lse", "entropy", "sink", "max_score")
 _DTYPES = ("float32", "float64")
 _MOST_UNSAID = 2**28  # numbers of rows at padding, which have no line
-_BROKEN = (ValueError, TypeError, LookupError, OverflowError, zlib.error, RecursionError)
+_BROKEN = (
+    ValueError, TypeError, LookupError, OverflowError, zlib.error, RecursionError,
+    NotImplementedError,
+)  # fmt: skip
 _PARTS = ("previous", "induction", "duplicate")
 
 
