@@ -140,6 +140,17 @@ def test_a_span_without_a_token_is_a_reason_to_skip(tiny_model):
     }
 
 
+def test_a_span_whose_tokens_have_other_labels_is_a_reason_to_skip(tiny_model):
+    reader = load_reader(find_model(str(tiny_model)))
+    spans = {1: [[4, 6, 0], [6, 8, 1]], 2: [[4, 8, 0], [4, 8, 1]], 3: [[4, 8, 0], [4, 6, 0]]}
+    lines = [Line(i, json.dumps({"text": "the bank of", "groups": spans[i]}).encode())
+             for i in spans]  # fmt: skip
+    found = read_lines(reader, Settings(), lines)
+    assert found.lines.tolist() == [3]
+    assert "other spans have those of [6, 8, 1]" in dict(found.skipped)[1]
+    assert "other spans have those of [4, 8, 1]" in dict(found.skipped)[2]
+
+
 def test_lines_that_cannot_be_read_are_told_and_stay_told(tiny_model, tmp_path, written):
     long = " ".join(["river"] * 40)
     lines = [{"text": "the bank"}, "nonsense", {"text": long}, {"text": 3}, {"text": "walks"}, ""]

@@ -3,6 +3,7 @@
 import base64
 import json
 import zlib
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -244,3 +245,14 @@ def test_a_file_that_was_cut_short_is_told(file, at):
     content = file.read_bytes()
     file.write_bytes(content[: int(len(content) * at)])
     refusal(file)
+
+
+@pytest.mark.slow
+def test_a_bit_that_flipped_is_told_or_does_no_harm(file):
+    content = file.read_bytes()
+    for at in range(len(content) - 1_500, len(content)):
+        changed = bytearray(content)
+        changed[at] ^= 8
+        file.write_bytes(changed)
+        with suppress(FileError):
+            sl.load(file)
