@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import fields
+from importlib import metadata
 
 import numpy as np
 
@@ -118,3 +119,8 @@ def with_manifest(file, manifest):
     header, _, data = parts(file)
     text = manifest if isinstance(manifest, str) else json.dumps(manifest)
     return raw(header | {"__metadata__": {ENTRY: text}}, data)
+
+
+def knows_small_floats():
+    """Return whether this release of safetensors has names for floats of 8 and 4 bits."""
+    return tuple(map(int, metadata.version("safetensors").split(".")[:2])) >= (0, 6)

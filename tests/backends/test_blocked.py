@@ -46,7 +46,8 @@ def test_gradients_of_every_case_in_many_small_tiles(name):
     out_grad, lse_grad = slopes.draw(call, np.random.default_rng(17))
     look = sl.Lookup(*call.arrays, **call.options, backend="blocked")
     found = look.gradients(out_grad, lse_grad=lse_grad)
-    slopes.assert_gradients(found, call, out_grad, lse_grad)
+    size = slopes.largest_delta(call, out_grad, lse_grad)  # each tile rounds its part of it
+    slopes.assert_gradients(found, call, out_grad, lse_grad, size=max(1.0, size))
 
 
 @pytest.mark.usefixtures("small_tiles")

@@ -7,6 +7,7 @@ from safetensors.numpy import save_file
 
 import oracle
 from agreement import assert_same_bits
+from captured import knows_small_floats
 from softlookup import Lookup, attend, load
 from softlookup.errors import DtypeError, FileError
 
@@ -81,6 +82,8 @@ def test_wider_whole_numbers_are_numbers(tmp_path, name, dtype):
 @pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("dtype", ["float8_e4m3fn", "float8_e5m2"])
 def test_8_bit_floats_need_their_scale(tmp_path, name, dtype):
+    if name.endswith("safetensors") and not knows_small_floats():
+        pytest.skip("this release of safetensors knows no floats of 8 bits")
     file = saved(tmp_path, name, **ARRAYS | {"key": KEY.astype(getattr(ml_dtypes, dtype))})
     with pytest.raises(FileError) as caught:
         load(file)

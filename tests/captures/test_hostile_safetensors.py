@@ -10,7 +10,15 @@ import zipfile
 import numpy as np
 import pytest
 
-from captured import ENTRY, captured, parts, raw, two_stacks, with_manifest
+from captured import (
+    ENTRY,
+    captured,
+    knows_small_floats,
+    parts,
+    raw,
+    two_stacks,
+    with_manifest,
+)
 from softlookup import Lookup, load
 from softlookup.captures import manifest_reading
 from softlookup.cli.description import describe
@@ -189,6 +197,8 @@ HEADERS = {
 @pytest.mark.parametrize("name", HEADERS)
 def test_a_lying_header_is_one_sentence(folder, name):
     given, fragment = HEADERS[name]
+    if "-bit floats" in name and not knows_small_floats():
+        fragment = "whole .safetensors file"  # what an old release says of a dtype it does not know
     file = folder / "lying.safetensors"
     file.write_bytes(raw(given, bytes(16)))
     message = refusal(file)
