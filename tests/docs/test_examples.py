@@ -50,7 +50,7 @@ def test_console_blocks(path):
 
 @pytest.mark.parametrize("name", MODULES)
 def test_docstrings(name):
-    if name.endswith((".torch", ".multihead")):
+    if name.endswith((".torch", ".multihead", ".unmade")):
         pytest.importorskip("torch", reason="models (make models installs what they need)")
     failed, _ = doctest.testmod(importlib.import_module(name), optionflags=OPTIONS)
     assert failed == 0
