@@ -1,8 +1,8 @@
 """Record a model's own lookups while it runs: what goes into each attention call is kept.
 
 The model gets masks of its own kind; those that come back as they were are sdpa's, and so is the
-answer, bit for bit. Where sdpa would
-drop or refuse what shapes the scores (sinks, softcap), `Lookup.attend` computes the answer.
+answer, bit for bit. Where sdpa would drop or refuse what shapes the scores (sinks, softcap),
+`Lookup.attend` computes the answer.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -125,7 +125,7 @@ class Recorder:
     heads: Sequence[int] | None = None
     progress: Callable[[int], None] | None = None
     names: Collection[str] = ()
-    before: Callable[[Any], str] = lambda _: "eager"
+    before: Callable[[Any], str] = lambda _: "sdpa"  # by which it answers itself
     records: list[Record] = field(default_factory=list)
     seen: list[Place] = field(default_factory=list)
     overlays: Overlays = field(default_factory=Overlays)
@@ -145,7 +145,11 @@ class Recorder:
 
     def _is_idle(self, module: Any, name: str) -> bool:
         """Return whether a name comes from the model's caller and changes nothing."""
-        return name in self.names and is_idle(name, module, self.before(module.config))
+        return name in self.names and is_idle(name, module, self._setting(module))
+
+    def _setting(self, module: Any) -> str:
+        """How a module had its attention computed before; some have no configuration."""
+        return self.before(getattr(module, "config", None))
 
     def answer(
         self,
@@ -164,8 +168,7 @@ class Recorder:
 
         rule = rule_of(attention_mask)
         attention_mask = rule.of_sdpa if isinstance(rule, LazyMask) else rule
-        read = as_read(rule, {"is_causal": is_causal}, self.before(module.config))
-        is_causal = read["is_causal"]
+        is_causal = as_read(rule, {"is_causal": is_causal}, self._setting(module))["is_causal"]
         others |= {"scaling": scaling, "is_causal": is_causal}
         idle = partial(self._is_idle, module)
         call = read_call(module, (query, key, value), attention_mask, others, idle)
